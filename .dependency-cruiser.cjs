@@ -1,62 +1,65 @@
 /** Architecture as data: who may import whom. Checked by `npm run lint:deps`; explained in docs/ARCHITECTURE.md. */
-const MAY_IMPORT = {
-  api: [],
+/** Rooms of src. The controller and the hollow cluster know each other only by the API of Kubernetes. */
+const ROOMS = {
+  machinery: [],
   dashboard: [],
+  controller: ['machinery', 'dashboard'],
+  policy: ['machinery', 'controller'],
+  manager: ['machinery', 'controller', 'policy'],
+  'hollow-cluster': ['machinery'],
+  simulator: ['machinery', 'controller', 'manager', 'hollow-cluster'],
+  cli: ['machinery', 'dashboard', 'controller', 'policy', 'manager', 'hollow-cluster', 'simulator'],
+};
+
+const PORTS = ['api', 'ports', 'queueing', 'supervision'];
+/** Folders of machinery that open files and sockets; they may import each other. */
+const EDGE = ['adapters', 'kube-client', 'kubeconfig', 'page-server', 'wire'];
+const MACHINERY = {
+  api: [],
   ports: ['api'],
   queueing: [],
   yaml: ['api'],
   supervision: ['api', 'ports', 'queueing'],
-  informer: ['api', 'ports', 'queueing', 'supervision'],
-  events: ['api', 'ports', 'queueing', 'supervision'],
-  election: ['api', 'ports', 'supervision'],
-  controller: ['api', 'dashboard', 'ports', 'queueing', 'supervision', 'informer', 'events'],
-  kubelet: ['api', 'ports', 'queueing', 'supervision', 'informer', 'events'],
-  scheduler: ['api', 'ports', 'queueing', 'supervision', 'informer', 'kubelet'],
-  apiserver: ['api', 'ports', 'queueing', 'yaml'],
-  manager: ['api', 'ports', 'queueing', 'supervision', 'informer', 'events', 'election', 'controller'],
-  simulator: [
-    'api',
-    'ports',
-    'queueing',
-    'supervision',
-    'informer',
-    'events',
-    'election',
-    'controller',
-    'manager',
-    'kubelet',
-    'apiserver',
-  ],
-  adapters: ['api', 'ports', 'queueing', 'supervision', 'yaml'],
-  cli: [
-    'api',
-    'dashboard',
-    'ports',
-    'queueing',
-    'supervision',
-    'informer',
-    'events',
-    'election',
-    'controller',
-    'manager',
-    'kubelet',
-    'scheduler',
-    'apiserver',
-    'simulator',
-    'adapters',
-    'yaml',
-  ],
+  informer: PORTS,
+  events: PORTS,
+  election: PORTS,
+  ...Object.fromEntries(EDGE.map((folder) => [folder, [...PORTS, ...EDGE, 'yaml']])),
+};
+const HOLLOW_CLUSTER = { apiserver: [], kubelet: [], scheduler: ['kubelet'] };
+
+/** What each room may use of machinery, if not all of it: the rest opens sockets, or belongs to one process. */
+const OF_MACHINERY = {
+  'controller/': [...PORTS, 'informer', 'events'],
+  'manager/': [...PORTS, 'informer', 'events', 'election'],
+  'policy/': [...PORTS, 'informer', 'yaml'],
+  'hollow-cluster/apiserver/': ['api', 'ports', 'queueing', 'yaml', 'page-server'],
+  'hollow-cluster/kubelet/': [...PORTS, 'informer', 'events'],
+  'hollow-cluster/scheduler/': [...PORTS, 'informer'],
+  'simulator/': [...PORTS, 'informer', 'events', 'election'],
 };
 
 /** Types and the states of a node: the servers of the dashboard send what its page reads. */
 const WIRE_PROTOCOL = '^src/dashboard/protocol\\.ts$';
 
-const layerRules = Object.entries(MAY_IMPORT).map(([layer, allowed]) => ({
-  name: `layer-${layer}`,
-  comment: 'Each folder of src imports only folders below it, so that it can be read and tested without those above.',
+/** Rooms whose folders have a table of their own. */
+const nested = { machinery: MACHINERY, 'hollow-cluster': HOLLOW_CLUSTER };
+
+function rulesOf(table, parent) {
+  return Object.entries(table).map(([folder, allowed]) => ({
+    name: `folder-${parent}${folder}`,
+    comment: 'Each folder imports only folders below it, so that it can be read and tested without those above.',
+    severity: 'error',
+    from: { path: `^src/${parent}${folder}/` },
+    to: { path: `^src/${parent}`, pathNot: [`^src/${parent}(${[folder, ...allowed].join('|')})/`, WIRE_PROTOCOL] },
+  }));
+}
+
+const machineryRules = Object.entries(OF_MACHINERY).map(([folder, allowed]) => ({
+  name: `machinery-of-${folder}`,
+  comment: 'What decides runs in virtual time: it uses no part of the machinery that opens sockets or files.',
   severity: 'error',
-  from: { path: `^src/${layer}/` },
-  to: { path: '^src/', pathNot: [`^src/(${[layer, ...allowed].join('|')})/`, WIRE_PROTOCOL] },
+  from: { path: `^src/${folder}` },
+  to: { path: '^src/machinery/', pathNot: `^src/machinery/(${allowed.join('|')})/` },
 }));
 
 const PURE =
@@ -66,12 +69,23 @@ const MODEL = '^src/controller/model/';
 
 module.exports = {
   forbidden: [
-    ...layerRules,
+    ...rulesOf(ROOMS, ''),
+    ...rulesOf(MACHINERY, 'machinery/'),
+    ...rulesOf(HOLLOW_CLUSTER, 'hollow-cluster/'),
+    ...machineryRules,
     {
       name: 'no-unknown-folder',
       comment: 'A folder that is missing in the table above would be under no rule at all.',
       severity: 'error',
-      from: { path: '^src/', pathNot: `^src/(${Object.keys(MAY_IMPORT).join('|')})/` },
+      from: {
+        path: '^src/',
+        pathNot: [
+          `^src/(${Object.keys(ROOMS)
+            .filter((room) => !(room in nested))
+            .join('|')})/`,
+          ...Object.entries(nested).map(([room, table]) => `^src/${room}/(${Object.keys(table).join('|')})/`),
+        ],
+      },
       to: {},
     },
     {
@@ -94,7 +108,7 @@ module.exports = {
       severity: 'error',
       from: { path: `^src/.*${PURE}` },
       to: {
-        pathNot: ['^src/api/', `^src/.*${PURE}`, '^src/queueing/', MODEL, WIRE_PROTOCOL],
+        pathNot: ['^src/machinery/api/', `^src/.*${PURE}`, '^src/machinery/queueing/', MODEL, WIRE_PROTOCOL],
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -109,14 +123,20 @@ module.exports = {
       name: 'node-builtins-only-at-the-edge',
       comment: 'What runs on a manual clock and a fake API in tests must not open files or sockets itself.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(adapters|apiserver/(http|data-dir)|cli)/' },
+      from: {
+        path: '^src/',
+        pathNot: `^src/(machinery/(${EDGE.join('|')})|hollow-cluster/apiserver/(http|data-dir)|cli)/`,
+      },
       to: { dependencyTypes: ['core'], pathNot: '^assert$' },
     },
     {
       name: 'packages-only-at-the-edge',
       comment: 'Decisions depend on no package: a new version of one cannot change what the controller does.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(adapters|apiserver|cli|dashboard|yaml)/' },
+      from: {
+        path: '^src/',
+        pathNot: `^src/(machinery/(${EDGE.join('|')}|yaml)|hollow-cluster/apiserver|policy/schema|cli|dashboard)/`,
+      },
       to: { dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-no-pkg', 'npm-unknown'] },
     },
     {
@@ -152,9 +172,9 @@ module.exports = {
       from: {
         path: '^src/',
         pathNot:
-          '^src/(ports|events|election|controller/writer|kubelet/(lease|node-status|pod-status|static-pods|hollow-kubelet|node-manager|fleet|network)|apiserver|scheduler|manager|simulator|adapters|cli)',
+          '^src/(machinery|policy/objects|controller/writer|hollow-cluster/(kubelet/(lease|node-status|pod-status|static-pods|hollow-kubelet|node-manager|fleet|network)|apiserver|scheduler)|manager|simulator|cli)',
       },
-      to: { path: '^src/ports/kube-writer\\.ts$' },
+      to: { path: '^src/machinery/ports/kube-writer\\.ts$' },
     },
     {
       name: 'simulator-opens-nothing',
@@ -162,14 +182,14 @@ module.exports = {
         'What a seed decides happens again only if nothing else has a say: no socket, no timer, no clock. The HTTP part of the API server has all three.',
       severity: 'error',
       from: { path: '^src/simulator/' },
-      to: { path: '^src/apiserver/(http|discovery|printing|codec/protobuf-body)' },
+      to: { path: '^src/hollow-cluster/apiserver/(http|discovery|printing|codec/protobuf-body)' },
     },
     {
       name: 'no-actions-in-a-controller',
       comment: 'Actions exist in simulations only: nothing that runs in a real cluster can reach them.',
       severity: 'error',
       from: { path: '^src/cli/(commands/controller\\.ts$|controller/|pages/|dashboard/)' },
-      to: { path: '^src/(cli/(actions|demo|hollow-nodes)|kubelet)/', reachable: true },
+      to: { path: '^src/(cli/simulation|hollow-cluster|simulator)/', reachable: true },
     },
     {
       name: 'src-stands-alone',

@@ -1,8 +1,8 @@
-import { readFailureOf } from '../api/api-error.ts';
-import { transformNode } from '../api/node.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { KubeReader } from '../ports/kube-reader.ts';
-import { callWithin } from '../supervision/call-within.ts';
+import { readFailureOf } from '../machinery/api/api-error.ts';
+import { transformNode } from '../machinery/api/node.ts';
+import type { Clock } from '../machinery/ports/clock.ts';
+import type { KubeReader } from '../machinery/ports/kube-reader.ts';
+import { callWithin } from '../machinery/supervision/call-within.ts';
 import { evidenceMs, type LiveNode } from './model/live-node.ts';
 
 /** A node without a response after this time counts as unreadable, whatever happens to the request. */

@@ -1,15 +1,15 @@
 // One evaluation of the nodes that changed, are due, or are new, and then of the zones. It is synchronous, its cost
 // depends on the number of changes, and it writes nothing: the necessary actions are its result.
-import { findCondition } from '../api/conditions.ts';
-import type { LeaseView } from '../api/lease.ts';
-import type { NodeView } from '../api/node.ts';
-import { parseTimestamp } from '../api/timestamps.ts';
-import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
-import { zoneLevels } from '../api/zone.ts';
-import type { StoreReader } from '../informer/informer.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { EventRecorder } from '../ports/event-recorder.ts';
-import type { Meter } from '../ports/meter.ts';
+import { findCondition } from '../machinery/api/conditions.ts';
+import type { LeaseView } from '../machinery/api/lease.ts';
+import type { NodeView } from '../machinery/api/node.ts';
+import { parseTimestamp } from '../machinery/api/timestamps.ts';
+import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../machinery/api/topology.ts';
+import { zoneLevels } from '../machinery/api/zone.ts';
+import type { StoreReader } from '../machinery/informer/informer.ts';
+import type { Clock } from '../machinery/ports/clock.ts';
+import type { EventRecorder } from '../machinery/ports/event-recorder.ts';
+import type { Meter } from '../machinery/ports/meter.ts';
 import type { Freshness } from './model/freshness.ts';
 import type { NodeSource } from './model/commands.ts';
 import type { FlappingWatch } from './flapping/flapping-watch.ts';

@@ -1,12 +1,12 @@
 // Runs the stages and owns their loops. Heartbeats are observed from the moment the informers run, on standbys too, so
 // that a takeover is quick; everything that writes runs only while leading.
-import type { LeaseView } from '../api/lease.ts';
-import type { NodeView } from '../api/node.ts';
-import type { Change, Informer, Listener } from '../informer/informer.ts';
-import type { Ending } from '../ports/leadership.ts';
-import { type MetricDefinition, metricsOf } from '../ports/meter.ts';
-import * as workQueues from '../supervision/metrics.ts';
-import { untilAborted } from '../supervision/until-aborted.ts';
+import type { LeaseView } from '../machinery/api/lease.ts';
+import type { NodeView } from '../machinery/api/node.ts';
+import type { Change, Informer, Listener } from '../machinery/informer/informer.ts';
+import type { Ending } from '../machinery/ports/leadership.ts';
+import { type MetricDefinition, metricsOf } from '../machinery/ports/meter.ts';
+import * as workQueues from '../machinery/supervision/metrics.ts';
+import { untilAborted } from '../machinery/supervision/until-aborted.ts';
 import { decisionsTotal } from './decision-log/decision-log.ts';
 import type { SettingChange } from './model/decisions.ts';
 import * as taintEviction from './taint-eviction/metrics.ts';

@@ -1,11 +1,11 @@
 // The writes for one node: conditions of a silent node, NoSchedule taints, the NoExecute taint, and labels. Each step
 // evaluates the node as the previous step left it, and again immediately before its request.
-import type { NodeView } from '../api/node.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { EventRecorder } from '../ports/event-recorder.ts';
-import type { Meter } from '../ports/meter.ts';
+import type { NodeView } from '../machinery/api/node.ts';
+import type { Clock } from '../machinery/ports/clock.ts';
+import type { EventRecorder } from '../machinery/ports/event-recorder.ts';
+import type { Meter } from '../machinery/ports/meter.ts';
 import type { Freshness } from './model/freshness.ts';
-import { backOffAtLeast, forget, type WorkOutcome } from '../queueing/work-queue.ts';
+import { backOffAtLeast, forget, type WorkOutcome } from '../machinery/queueing/work-queue.ts';
 import { type CommandWriter, evaluateAfterHold, mayHaveBeenDone, type NodeSource } from './model/commands.ts';
 import type { FlappingTainter } from './flapping/flapping-tainter.ts';
 import type { NodeWork } from './node-work/decide-node-work.ts';

@@ -1,10 +1,10 @@
 // What holds acts for a node: outages, stale watches, full disruptions, policies, pauses, breakers, planned maintenance, and
 // evidence that its taints are about to be removed. It combines stages, which do not know each other.
-import type { NodeView } from '../api/node.ts';
-import { objectKey } from '../api/object-key.ts';
-import { hasTaint, taintKeys } from '../api/taints.ts';
-import type { Informer } from '../informer/informer.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { NodeView } from '../machinery/api/node.ts';
+import { objectKey } from '../machinery/api/object-key.ts';
+import { hasTaint, taintKeys } from '../machinery/api/taints.ts';
+import type { Informer } from '../machinery/informer/informer.ts';
+import type { Clock } from '../machinery/ports/clock.ts';
 import type { WatchFreshness } from './freshness/watch-freshness.ts';
 import { readyOf } from './health/assess-node.ts';
 import type { HealthTable } from './health/health-table.ts';

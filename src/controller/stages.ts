@@ -1,24 +1,24 @@
 // Creates the stages and connects them. Dependencies between stages are passed as functions (`isHeld`, `stateOf`):
 // no stage imports another. Options may change at run time, so a stage gets them as a `Live` value.
-import { findCondition, neverUpdated } from '../api/conditions.ts';
-import type { DaemonSetView } from '../api/daemonset.ts';
-import type { LeaseView } from '../api/lease.ts';
-import type { NodeView } from '../api/node.ts';
-import { objectKey } from '../api/object-key.ts';
-import { podKey, type PodView } from '../api/pod.ts';
-import { isOlder } from '../api/resource-version.ts';
-import { nodeLeaseNamespace } from '../api/resources.ts';
-import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../api/topology.ts';
-import type { Informer, StoreReader } from '../informer/informer.ts';
-import { MutationCache } from '../informer/mutation-cache.ts';
-import type { Ambient } from '../ports/ambient.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { EventRecorder } from '../ports/event-recorder.ts';
-import type { Leadership } from '../ports/leadership.ts';
-import type { Meter } from '../ports/meter.ts';
-import type { CanaryLease, LiveLeases } from '../ports/leases.ts';
-import type { WriteLanes } from '../ports/write-lanes.ts';
-import { Alarm } from '../supervision/alarm.ts';
+import { findCondition, neverUpdated } from '../machinery/api/conditions.ts';
+import type { DaemonSetView } from '../machinery/api/daemonset.ts';
+import type { LeaseView } from '../machinery/api/lease.ts';
+import type { NodeView } from '../machinery/api/node.ts';
+import { objectKey } from '../machinery/api/object-key.ts';
+import { podKey, type PodView } from '../machinery/api/pod.ts';
+import { isOlder } from '../machinery/api/resource-version.ts';
+import { nodeLeaseNamespace } from '../machinery/api/resources.ts';
+import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../machinery/api/topology.ts';
+import type { Informer, StoreReader } from '../machinery/informer/informer.ts';
+import { MutationCache } from '../machinery/informer/mutation-cache.ts';
+import type { Ambient } from '../machinery/ports/ambient.ts';
+import type { Clock } from '../machinery/ports/clock.ts';
+import type { EventRecorder } from '../machinery/ports/event-recorder.ts';
+import type { Leadership } from '../machinery/ports/leadership.ts';
+import type { Meter } from '../machinery/ports/meter.ts';
+import type { CanaryLease, LiveLeases } from '../machinery/ports/leases.ts';
+import type { WriteLanes } from '../machinery/ports/write-lanes.ts';
+import { Alarm } from '../machinery/supervision/alarm.ts';
 import type { ClosableWriter, CommandWriter, NodeSource, PodSource } from './model/commands.ts';
 import { departureSource } from './departure-source.ts';
 import { DecisionLog } from './decision-log/decision-log.ts';
@@ -62,7 +62,7 @@ import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import { ApiWriter, type ApiWriterOptions } from './writer/api-writer.ts';
 import { ZoneTable } from './zones/zone-table.ts';
 import type { Now } from './model/node-state.ts';
-import type { Live } from '../ports/live.ts';
+import type { Live } from '../machinery/ports/live.ts';
 
 export interface NodeLifecycleOptions extends Ambient {
   readonly options: Live<ControllerOptions>;

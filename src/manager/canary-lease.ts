@@ -1,10 +1,10 @@
-import { ApiError } from '../api/api-error.ts';
-import type { KubeObject } from '../api/meta.ts';
-import { canaryLeaseName, nodeLeaseNamespace } from '../api/resources.ts';
-import { formatMicroTime } from '../api/timestamps.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { KubeWriter } from '../ports/kube-writer.ts';
-import type { CanaryLease } from '../ports/leases.ts';
+import { ApiError } from '../machinery/api/api-error.ts';
+import type { KubeObject } from '../machinery/api/meta.ts';
+import { canaryLeaseName, nodeLeaseNamespace } from '../machinery/api/resources.ts';
+import { formatMicroTime } from '../machinery/api/timestamps.ts';
+import type { Clock } from '../machinery/ports/clock.ts';
+import type { KubeWriter } from '../machinery/ports/kube-writer.ts';
+import type { CanaryLease } from '../machinery/ports/leases.ts';
 
 const name = { namespace: nodeLeaseNamespace, name: canaryLeaseName };
 

@@ -1,19 +1,19 @@
-import { type DaemonSet, type DaemonSetView, transformDaemonSet } from '../api/daemonset.ts';
-import { type Lease, type LeaseView, transformLease } from '../api/lease.ts';
-import { type Node, type NodeView, transformNode } from '../api/node.ts';
-import { type Pod, type PodView, transformPod } from '../api/pod.ts';
-import { type PolicyObject, transformPolicyObject } from '../api/node-lifecycle-policy.ts';
-import type { KubeObject } from '../api/meta.ts';
-import { nodeLeaseNamespace } from '../api/resources.ts';
+import { type DaemonSet, type DaemonSetView, transformDaemonSet } from '../machinery/api/daemonset.ts';
+import { type Lease, type LeaseView, transformLease } from '../machinery/api/lease.ts';
+import { type Node, type NodeView, transformNode } from '../machinery/api/node.ts';
+import { type Pod, type PodView, transformPod } from '../machinery/api/pod.ts';
+import { type PolicyObject, transformPolicyObject } from '../machinery/api/node-lifecycle-policy.ts';
+import type { KubeObject } from '../machinery/api/meta.ts';
+import { nodeLeaseNamespace } from '../machinery/api/resources.ts';
 import { daemonSetsByNamespace, podsByNode } from '../controller/node-lifecycle.ts';
 import type { PolicySource } from '../controller/model/options.ts';
 import { planLeaseQuiet } from '../controller/freshness/plan-lease-quiet.ts';
-import { SharedInformer } from '../informer/shared-informer.ts';
-import type { Ambient } from '../ports/ambient.ts';
-import type { KubeReader } from '../ports/kube-reader.ts';
-import type { Random } from '../ports/random.ts';
-import type { ApiContact } from '../supervision/api-contact.ts';
-import { policyReader } from './policies/policy-reader.ts';
+import { SharedInformer } from '../machinery/informer/shared-informer.ts';
+import type { Ambient } from '../machinery/ports/ambient.ts';
+import type { KubeReader } from '../machinery/ports/kube-reader.ts';
+import type { Random } from '../machinery/ports/random.ts';
+import type { ApiContact } from '../machinery/supervision/api-contact.ts';
+import { policyReader } from '../policy/objects/policy-reader.ts';
 
 /** The informers of one replica, leader or standby. */
 export interface NodeInformers {

@@ -1,10 +1,10 @@
-import { ApiError, isObjectMissing } from '../api/api-error.ts';
-import { type Lease, type LeaseView, transformLease } from '../api/lease.ts';
-import type { KubeObject } from '../api/meta.ts';
-import { nodeLeaseNamespace } from '../api/resources.ts';
-import type { KubeReader } from '../ports/kube-reader.ts';
-import type { LeaseRead, LiveLeases } from '../ports/leases.ts';
-import type { ApiContact } from '../supervision/api-contact.ts';
+import { ApiError, isObjectMissing } from '../machinery/api/api-error.ts';
+import { type Lease, type LeaseView, transformLease } from '../machinery/api/lease.ts';
+import type { KubeObject } from '../machinery/api/meta.ts';
+import { nodeLeaseNamespace } from '../machinery/api/resources.ts';
+import type { KubeReader } from '../machinery/ports/kube-reader.ts';
+import type { LeaseRead, LiveLeases } from '../machinery/ports/leases.ts';
+import type { ApiContact } from '../machinery/supervision/api-contact.ts';
 
 const pageSize = 500;
 

@@ -1,6 +1,6 @@
-import { ApiError } from '../api/api-error.ts';
+import { ApiError } from '../machinery/api/api-error.ts';
 import type { NodeLifecycleOptions } from '../controller/node-lifecycle.ts';
-import type { KubeReader } from '../ports/kube-reader.ts';
+import type { KubeReader } from '../machinery/ports/kube-reader.ts';
 
 /** Blocks all writes of a replica in shadow mode. An attempt is a bug and fails the readiness check. */
 export class WriteBlocker {

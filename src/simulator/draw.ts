@@ -1,5 +1,5 @@
 // Draws from a random source. Each call takes exactly one number, so that a plan changes little when one draw is added.
-import type { Random } from '../ports/random.ts';
+import type { Random } from '../machinery/ports/random.ts';
 
 export function chance(random: Random, probability: number): boolean {
   return random.next() < probability;

@@ -1,6 +1,6 @@
 /** Fields of a Node, or of a Pod, as stored. */
-import { findCondition, listConditions } from '../api/conditions.ts';
-import type { KubeObject } from '../api/meta.ts';
+import { findCondition, listConditions } from '../machinery/api/conditions.ts';
+import type { KubeObject } from '../machinery/api/meta.ts';
 
 export const zoneLabel = 'topology.kubernetes.io/zone';
 

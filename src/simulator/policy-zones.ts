@@ -1,7 +1,7 @@
 // The zones in which the controller has to count, rate and serve nodes, for the checkers: independent of its own code.
-import { ownValue } from '../api/json-map.ts';
-import type { KubeObject } from '../api/meta.ts';
-import { zoneOf } from '../api/topology.ts';
+import { ownValue } from '../machinery/api/json-map.ts';
+import type { KubeObject } from '../machinery/api/meta.ts';
+import { zoneOf } from '../machinery/api/topology.ts';
 import type { ControllerOptions } from '../controller/model/options.ts';
 import type { NodePolicy } from '../controller/model/policy.ts';
 

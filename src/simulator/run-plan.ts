@@ -1,6 +1,6 @@
 // Everything that a seed decides before the run: the cluster, the faults, and who stays silent to the end.
-import { SeededRandom } from '../kubelet/faults/seeded-random.ts';
-import type { Random } from '../ports/random.ts';
+import { SeededRandom } from '../hollow-cluster/kubelet/faults/seeded-random.ts';
+import type { Random } from '../machinery/ports/random.ts';
 import { type ClusterPlan, planCluster } from './cluster/cluster-plan.ts';
 import { between, chance, oneOf } from './draw.ts';
 import { planFaults } from './faults/fault-plan.ts';

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '../ports/logger.ts';
+import type { LogFields, Logger } from '../machinery/ports/logger.ts';
 import type { Timeline } from './time/timeline.ts';
 
 /** Lines kept for the report of a violation. */

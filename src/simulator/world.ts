@@ -2,15 +2,15 @@
 // users, in one virtual time. The controller, the kubelets and the servers' registry are the code of production.
 import type { ControllerOptions } from '../controller/model/options.ts';
 import { defaultPodGcOptions } from '../controller/model/options.ts';
-import { electionDefaults } from '../election/election-options.ts';
-import type { Backup } from '../apiserver/storage/versioned-store.ts';
-import type { GroundTruth } from '../kubelet/faults/ground-truth.ts';
-import { HollowFleet } from '../kubelet/fleet/fleet.ts';
-import { SeededRandom } from '../kubelet/faults/seeded-random.ts';
-import type { KubeletProfile } from '../kubelet/profile.ts';
+import { electionDefaults } from '../machinery/election/election-options.ts';
+import type { Backup } from '../hollow-cluster/apiserver/storage/versioned-store.ts';
+import type { GroundTruth } from '../hollow-cluster/kubelet/faults/ground-truth.ts';
+import { HollowFleet } from '../hollow-cluster/kubelet/fleet/fleet.ts';
+import { SeededRandom } from '../hollow-cluster/kubelet/faults/seeded-random.ts';
+import type { KubeletProfile } from '../hollow-cluster/kubelet/profile.ts';
 import type { ManagerConfig } from '../manager/manager.ts';
-import type { Random } from '../ports/random.ts';
-import type { WriteLanes } from '../ports/write-lanes.ts';
+import type { Random } from '../machinery/ports/random.ts';
+import type { WriteLanes } from '../machinery/ports/write-lanes.ts';
 import type { ClusterPlan } from './cluster/cluster-plan.ts';
 import { Replica, type Run } from './cluster/replica.ts';
 import { type PlacedPod, Workload } from './cluster/workload.ts';

@@ -32,5 +32,8 @@ test('the command controller reaches no action, no fault and no API server', () 
 
 test('the command demo reaches them, so that the search finds what it is for', () => {
   const reached = reachedFrom('src/cli/commands/demo.ts');
-  assert.ok(reached.has('src/cli/actions/actions.ts') && reached.has('src/kubelet/faults/fault-injector.ts'));
+  assert.ok(
+    reached.has('src/cli/simulation/actions/actions.ts') &&
+      reached.has('src/hollow-cluster/kubelet/faults/fault-injector.ts'),
+  );
 });

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { controllerEvents, kubeletEvents, schedulerEvents } from '../../tools/docs/event-rows.ts';
-import { runtimeEvent } from '../../src/kubelet/runtime/describe-runtime-event.ts';
+import { runtimeEvent } from '../../src/hollow-cluster/kubelet/runtime/describe-runtime-event.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const rows = [...controllerEvents, ...kubeletEvents, ...schedulerEvents];
@@ -13,8 +13,8 @@ const reasons = new Set(rows.map(({ draft }) => draft.reason));
 
 /** Calls that pass an Event on; its creation has a row or is checked below. */
 const handedOn: Readonly<Record<string, string>> = {
-  'src/kubelet/node-status/node-composer.ts': '{ about, type, reason, message }',
-  'src/kubelet/runtime/hollow-runtime.ts': 'describeRuntimeEvent({ uid, namespace, name }, part, text)',
+  'src/hollow-cluster/kubelet/node-status/node-composer.ts': '{ about, type, reason, message }',
+  'src/hollow-cluster/kubelet/runtime/hollow-runtime.ts': 'describeRuntimeEvent({ uid, namespace, name }, part, text)',
 };
 
 interface Found {
@@ -24,7 +24,7 @@ interface Found {
 
 function calls(pattern: RegExp): readonly Found[] {
   return globSync('src/**/*.ts', { cwd: root })
-    .filter((path) => !path.startsWith('src/events/') && !path.startsWith('src/ports/'))
+    .filter((path) => !path.startsWith('src/machinery/events/') && !path.startsWith('src/machinery/ports/'))
     .flatMap((path) => {
       const found = [...readFileSync(join(root, path), 'utf8').matchAll(pattern)];
       return found.map(([, argument = '']) => ({ path, argument: argument.trim() }));

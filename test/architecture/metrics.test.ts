@@ -4,8 +4,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { controllerProcessMetrics } from '../../src/cli/controller/metrics.ts';
-import { fleetProcessMetrics } from '../../src/cli/hollow-nodes/fleet-process.ts';
-import type { MetricDefinition } from '../../src/ports/meter.ts';
+import { fleetProcessMetrics } from '../../src/cli/simulation/hollow-nodes/fleet-process.ts';
+import type { MetricDefinition } from '../../src/machinery/ports/meter.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const exposed = [...controllerProcessMetrics, ...fleetProcessMetrics];
@@ -20,7 +20,7 @@ function isDefinition(value: unknown): value is MetricDefinition {
 test('every defined metric is exposed by a command', async () => {
   const known = new Set(exposed);
   const files = globSync('src/**/*.ts', { cwd: root }).filter((path) =>
-    readFileSync(join(root, path), 'utf8').includes('ports/meter.ts'),
+    readFileSync(join(root, path), 'utf8').includes('machinery/ports/meter.ts'),
   );
   let found = 0;
   for (const path of files) {

@@ -10,9 +10,9 @@ const root = join(import.meta.dirname, '..', '..');
 
 /** Files that read or fill plain objects themselves, and why that is safe. */
 const exempt: ReadonlyMap<string, string> = new Map([
-  ['src/api/json-map.ts', 'ownValue and setOwn'],
-  ['src/adapters/wire/protobuf-meta.ts', 'fills a copy of an object that has the keys'],
-  ['src/adapters/wire/protobuf-objects.ts', 'fills fields that its own tables name'],
+  ['src/machinery/api/json-map.ts', 'ownValue and setOwn'],
+  ['src/machinery/wire/protobuf-meta.ts', 'fills a copy of an object that has the keys'],
+  ['src/machinery/wire/protobuf-objects.ts', 'fills fields that its own tables name'],
 ]);
 
 const options: ts.CompilerOptions = {

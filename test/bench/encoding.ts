@@ -3,14 +3,14 @@
 // without HTTP; figures are printed and not checked. `-- --rounds=3 --pods=100` is a quick run.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EventEncoder } from '../../src/apiserver/http/event-encoder.ts';
-import { JsonPresenter } from '../../src/apiserver/http/json-presenter.ts';
-import type { Presenter } from '../../src/apiserver/http/presenter.ts';
-import { ProtobufPresenter } from '../../src/apiserver/http/protobuf-presenter.ts';
-import { decodeManagers } from '../../src/apiserver/managed-fields/manager-entry.ts';
-import { servedResources } from '../../src/apiserver/resources.ts';
-import type { StoreChange } from '../../src/apiserver/storage/store-change.ts';
-import { type Draft, StoredObject } from '../../src/apiserver/storage/stored-object.ts';
+import { EventEncoder } from '../../src/hollow-cluster/apiserver/http/event-encoder.ts';
+import { JsonPresenter } from '../../src/hollow-cluster/apiserver/http/json-presenter.ts';
+import type { Presenter } from '../../src/hollow-cluster/apiserver/http/presenter.ts';
+import { ProtobufPresenter } from '../../src/hollow-cluster/apiserver/http/protobuf-presenter.ts';
+import { decodeManagers } from '../../src/hollow-cluster/apiserver/managed-fields/manager-entry.ts';
+import { servedResources } from '../../src/hollow-cluster/apiserver/resources.ts';
+import type { StoreChange } from '../../src/hollow-cluster/apiserver/storage/store-change.ts';
+import { type Draft, StoredObject } from '../../src/hollow-cluster/apiserver/storage/stored-object.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { describeMachine } from './describe-machine.ts';
 import { median } from './percentile.ts';

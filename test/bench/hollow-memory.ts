@@ -4,10 +4,10 @@
 // `-- --nodes=500 --events` is a smaller run, with events; `--snapshot=FILE` writes a heap snapshot of the idle fleet.
 import { setFlagsFromString, writeHeapSnapshot } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { PinoLogger } from '../../src/adapters/pino-logger.ts';
-import { FleetBroadcaster } from '../../src/events/fleet-broadcaster.ts';
-import { HollowFleet } from '../../src/kubelet/fleet/fleet.ts';
-import { WheelClock } from '../../src/kubelet/loops/wheel-clock.ts';
+import { PinoLogger } from '../../src/machinery/adapters/pino-logger.ts';
+import { FleetBroadcaster } from '../../src/machinery/events/fleet-broadcaster.ts';
+import { HollowFleet } from '../../src/hollow-cluster/kubelet/fleet/fleet.ts';
+import { WheelClock } from '../../src/hollow-cluster/kubelet/loops/wheel-clock.ts';
 import { ManualClock, settled } from '../support/manual-clock.ts';
 import { MemoryApi } from '../support/memory-api.ts';
 import { RecordingMeter, SeededRandom } from '../support/fakes.ts';

@@ -1,14 +1,14 @@
 // One measurement of the bench, in a process of its own: `informer-reader.ts URL FORM updates|load`. Sends its figures to
 // its parent. It runs what the controller runs: the client, the informers with their transforms and indexes, a listener.
 import { plainConnection } from '../support/plain-connection.ts';
-import { HttpKubeApi } from '../../src/adapters/kube-client/kube-api.ts';
-import { PromMeter } from '../../src/adapters/prom-meter.ts';
-import { SystemClock } from '../../src/adapters/system-clock.ts';
-import { jsonType, protobufType } from '../../src/adapters/wire/wire-format.ts';
-import { transformLease } from '../../src/api/lease.ts';
-import { transformNode } from '../../src/api/node.ts';
-import { type PodView, transformPod } from '../../src/api/pod.ts';
-import { SharedInformer } from '../../src/informer/shared-informer.ts';
+import { HttpKubeApi } from '../../src/machinery/kube-client/kube-api.ts';
+import { PromMeter } from '../../src/machinery/adapters/prom-meter.ts';
+import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
+import { jsonType, protobufType } from '../../src/machinery/wire/wire-format.ts';
+import { transformLease } from '../../src/machinery/api/lease.ts';
+import { transformNode } from '../../src/machinery/api/node.ts';
+import { type PodView, transformPod } from '../../src/machinery/api/pod.ts';
+import { SharedInformer } from '../../src/machinery/informer/shared-informer.ts';
 import { RecordingLogger, SeededRandom } from '../support/fakes.ts';
 
 const warmUpMs = 3_000;

@@ -1,5 +1,5 @@
 // The writes that a cluster's kubelets send most, on an object of the size of real ones, as bytes.
-import { SystemClock } from '../../src/adapters/system-clock.ts';
+import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
 import { eventBytes, type Kind, microPlace, places } from './cluster-objects.ts';
 
 /** One object and the writes to it. */

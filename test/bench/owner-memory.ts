@@ -1,12 +1,12 @@
 // Started by the bench of field ownership: writes the objects of a large cluster into a registry, each as its program does,
 // and reports the memory that they take, encoded as after they were sent to a watch.
 import { setImmediate } from 'node:timers/promises';
-import { SystemClock } from '../../src/adapters/system-clock.ts';
-import { ObjectRegistry } from '../../src/apiserver/registry/object-registry.ts';
-import { ServedTargets } from '../../src/apiserver/registry/served-targets.ts';
-import { makeStrategies } from '../../src/apiserver/registry/strategies.ts';
-import { servedResources } from '../../src/apiserver/resources.ts';
-import { VersionedStore } from '../../src/apiserver/storage/versioned-store.ts';
+import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
+import { ObjectRegistry } from '../../src/hollow-cluster/apiserver/registry/object-registry.ts';
+import { ServedTargets } from '../../src/hollow-cluster/apiserver/registry/served-targets.ts';
+import { makeStrategies } from '../../src/hollow-cluster/apiserver/registry/strategies.ts';
+import { servedResources } from '../../src/hollow-cluster/apiserver/resources.ts';
+import { VersionedStore } from '../../src/hollow-cluster/apiserver/storage/versioned-store.ts';
 import { SeededRandom } from '../support/fakes.ts';
 import type { Kind } from './cluster-objects.ts';
 import { makeObject } from './owned-writes.ts';

@@ -1,5 +1,5 @@
 // Started by the bench of field ownership: an embedded API server, until the parent process disconnects.
-import { startApiServer } from '../../src/apiserver/http/api-server.ts';
+import { startApiServer } from '../../src/hollow-cluster/apiserver/http/api-server.ts';
 import { RecordingLogger, SeededRandom } from '../support/fakes.ts';
 import type { Access } from './owner-http.ts';
 import { HeartbeatClock } from './owned-writes.ts';

@@ -1,20 +1,20 @@
 // How long a standby that takes over blocks the event loop, and with it its own lease renewal: the longest iteration, in CPU
 // seconds of the thread. Real informers with the transforms of a large cluster, and no writes. Figures are printed and not
 // checked: they depend on the machine. `-- --scale=0.1` takes over a tenth of the cluster.
-import { SystemClock } from '../../src/adapters/system-clock.ts';
-import { SystemRandom } from '../../src/adapters/system-random.ts';
-import { transformLease } from '../../src/api/lease.ts';
-import type { KubeObject } from '../../src/api/meta.ts';
-import { transformNode } from '../../src/api/node.ts';
-import { transformPod } from '../../src/api/pod.ts';
-import type { ResourceName } from '../../src/api/resources.ts';
-import { formatMicroTime, formatTime } from '../../src/api/timestamps.ts';
+import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
+import { SystemRandom } from '../../src/machinery/adapters/system-random.ts';
+import { transformLease } from '../../src/machinery/api/lease.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
+import { transformNode } from '../../src/machinery/api/node.ts';
+import { transformPod } from '../../src/machinery/api/pod.ts';
+import type { ResourceName } from '../../src/machinery/api/resources.ts';
+import { formatMicroTime, formatTime } from '../../src/machinery/api/timestamps.ts';
 import { selectControllers } from '../../src/cli/controller/selection.ts';
 import { NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
 import { defaultControllerOptions, defaultPodGcOptions } from '../../src/controller/model/options.ts';
-import { SharedInformer } from '../../src/informer/shared-informer.ts';
-import { waitForCacheSync } from '../../src/informer/wait-for-cache-sync.ts';
-import type { KubeReader, WatchEvent, WatchStream } from '../../src/ports/kube-reader.ts';
+import { SharedInformer } from '../../src/machinery/informer/shared-informer.ts';
+import { waitForCacheSync } from '../../src/machinery/informer/wait-for-cache-sync.ts';
+import type { KubeReader, WatchEvent, WatchStream } from '../../src/machinery/ports/kube-reader.ts';
 import { OpenLanes } from '../support/open-lanes.ts';
 import { RecordingMeter, RecordingRecorder, silentLogger } from '../support/fakes.ts';
 import { liveLeases } from '../support/live-leases.ts';

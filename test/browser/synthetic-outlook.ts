@@ -1,4 +1,4 @@
-import { taintKeys } from '../../src/api/taints.ts';
+import { taintKeys } from '../../src/machinery/api/taints.ts';
 import type { NodeOutlook } from '../../src/controller/explain/build-node-outlook.ts';
 import type { Estimate, EvictionOutlook } from '../../src/controller/explain/facts.ts';
 import type { NodeCell } from '../../src/dashboard/protocol.ts';

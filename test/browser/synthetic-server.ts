@@ -1,9 +1,9 @@
 // The routes of the dashboard on a synthetic cluster: in this process, or as a program with its own core, which advances the
 // cluster by a step a second and cuts a zone when its parent sends the name.
 import process from 'node:process';
-import { PromMeter } from '../../src/adapters/prom-meter.ts';
-import { type RunningHttp, type Route, startHttp } from '../../src/adapters/page-server/observability-server.ts';
-import { SystemClock } from '../../src/adapters/system-clock.ts';
+import { PromMeter } from '../../src/machinery/adapters/prom-meter.ts';
+import { type RunningHttp, type Route, startHttp } from '../../src/machinery/page-server/observability-server.ts';
+import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
 import { dashboardAsset } from '../../src/cli/dashboard/assets.ts';
 import { dashboardRoutes } from '../../src/cli/dashboard/dashboard-routes.ts';
 import { DashboardBoard } from '../../src/controller/dashboard/dashboard-board.ts';

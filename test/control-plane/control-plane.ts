@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type ControlPlaneBinaries, findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { type Credentials, kubeconfigText, type User, writeCredentials } from './credentials.ts';
 import { anyTaken, freePorts } from './free-ports.ts';
-import { Guard } from '../../src/cli/programs/guard.ts';
+import { Guard } from '../../src/cli/simulation/programs/guard.ts';
 import {
   apiServerArguments,
   auditArguments,

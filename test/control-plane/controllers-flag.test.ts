@@ -2,7 +2,7 @@
 // it starts with them, and each act is done by exactly one of the two.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Toleration } from '../../src/api/tolerations.ts';
+import type { Toleration } from '../../src/machinery/api/tolerations.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { type AuditedRequest, AuditTrail } from './audit-trail.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';

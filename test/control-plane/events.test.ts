@@ -1,8 +1,8 @@
 // Events recorded through both APIs on a real kube-apiserver: created, aggregated, read through both APIs and by kubectl.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { loadConnection } from '../../src/adapters/kubeconfig/connection.ts';
-import { type EventsApi, eventsApis } from '../../src/events/events-api.ts';
+import { loadConnection } from '../../src/machinery/kubeconfig/connection.ts';
+import { type EventsApi, eventsApis } from '../../src/machinery/events/events-api.ts';
 import { RunningBroadcaster } from '../support/running-broadcaster.ts';
 import { makeKubeApi } from '../support/make-kube-api.ts';
 import { NlcProcess } from '../support/nlc-process.ts';

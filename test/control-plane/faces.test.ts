@@ -5,16 +5,16 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { Agent, request } from 'undici';
-import type { KubeObject } from '../../src/api/meta.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
 import {
   aggregatedDiscovery,
   aggregatedDiscoveryParameters,
   groupDocument,
   resourceList,
-} from '../../src/apiserver/discovery/discovery-documents.ts';
-import { OpenApi } from '../../src/apiserver/discovery/open-api.ts';
-import { apiVersionOf, servedGroups, servedResources } from '../../src/apiserver/resources.ts';
-import { printTable, type Table, type TableRow } from '../../src/apiserver/printing/table.ts';
+} from '../../src/hollow-cluster/apiserver/discovery/discovery-documents.ts';
+import { OpenApi } from '../../src/hollow-cluster/apiserver/discovery/open-api.ts';
+import { apiVersionOf, servedGroups, servedResources } from '../../src/hollow-cluster/apiserver/resources.ts';
+import { printTable, type Table, type TableRow } from '../../src/hollow-cluster/apiserver/printing/table.ts';
 import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { comparableTable } from '../contract/apiserver/printed/comparable-table.ts';
 import { createAll } from '../contract/apiserver/printed/printed-object.ts';

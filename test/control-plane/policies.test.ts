@@ -3,9 +3,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fencedAnnotation, flappingAnnotation, outOfServiceAnnotation, pauseAnnotation } from '../../src/api/node.ts';
-import { formatTime } from '../../src/api/timestamps.ts';
-import { outOfServiceLabel } from '../../src/api/topology.ts';
+import {
+  fencedAnnotation,
+  flappingAnnotation,
+  outOfServiceAnnotation,
+  pauseAnnotation,
+} from '../../src/machinery/api/node.ts';
+import { formatTime } from '../../src/machinery/api/timestamps.ts';
+import { outOfServiceLabel } from '../../src/machinery/api/topology.ts';
 import type { WhatifReport } from '../../src/cli/whatif/compare-previews.ts';
 import { ConfigMapFolder } from '../support/config-map-folder.ts';
 import { NlcProcess } from '../support/nlc-process.ts';

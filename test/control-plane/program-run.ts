@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Guard } from '../../src/cli/programs/guard.ts';
+import type { Guard } from '../../src/cli/simulation/programs/guard.ts';
 
 const logTailLines = 30;
 const freezeMsMax = 2_000;

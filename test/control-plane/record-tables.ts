@@ -4,7 +4,7 @@
 //     node test/control-plane/record-tables.ts
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { apiVersionOf, servedResources } from '../../src/apiserver/resources.ts';
+import { apiVersionOf, servedResources } from '../../src/hollow-cluster/apiserver/resources.ts';
 import { type Client, expect, type Json, tableAccept } from '../contract/apiserver/client.ts';
 import { comparableTable, type RecordedTable } from '../contract/apiserver/printed/comparable-table.ts';
 import { createAll } from '../contract/apiserver/printed/printed-object.ts';

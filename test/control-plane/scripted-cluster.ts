@@ -1,7 +1,7 @@
 // Nodes, leases and pods on a real API server. The test writes what kubelets would write.
-import { formatMicroTime, formatTime } from '../../src/api/timestamps.ts';
-import type { Taint } from '../../src/api/taints.ts';
-import type { Toleration } from '../../src/api/tolerations.ts';
+import { formatMicroTime, formatTime } from '../../src/machinery/api/timestamps.ts';
+import type { Taint } from '../../src/machinery/api/taints.ts';
+import type { Toleration } from '../../src/machinery/api/tolerations.ts';
 import type { RestClient } from './rest-client.ts';
 import { waitUntil } from './wait-until.ts';
 

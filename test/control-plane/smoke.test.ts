@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { assetsFolder } from '../../src/cli/programs/program-finder.ts';
+import { assetsFolder } from '../../src/cli/simulation/programs/program-finder.ts';
 import { controlPlaneBuild } from '../../tools/control-plane/programs.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { anyTaken, freePorts, portOf } from './free-ports.ts';

@@ -2,15 +2,15 @@
 // informers must lose only those fields.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { HttpKubeApi } from '../../src/adapters/kube-client/kube-api.ts';
-import { loadConnection } from '../../src/adapters/kubeconfig/connection.ts';
-import { SystemClock } from '../../src/adapters/system-clock.ts';
-import { jsonType, protobufType, type WireType } from '../../src/adapters/wire/wire-format.ts';
-import { type LeaseView, transformLease } from '../../src/api/lease.ts';
-import { type NodeView, transformNode } from '../../src/api/node.ts';
+import { HttpKubeApi } from '../../src/machinery/kube-client/kube-api.ts';
+import { loadConnection } from '../../src/machinery/kubeconfig/connection.ts';
+import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
+import { jsonType, protobufType, type WireType } from '../../src/machinery/wire/wire-format.ts';
+import { type LeaseView, transformLease } from '../../src/machinery/api/lease.ts';
+import { type NodeView, transformNode } from '../../src/machinery/api/node.ts';
 import { planRequest } from '../../src/controller/writer/plan-request.ts';
-import { SharedInformer, type SharedInformerOptions } from '../../src/informer/shared-informer.ts';
-import { waitForCacheSync } from '../../src/informer/wait-for-cache-sync.ts';
+import { SharedInformer, type SharedInformerOptions } from '../../src/machinery/informer/shared-informer.ts';
+import { waitForCacheSync } from '../../src/machinery/informer/wait-for-cache-sync.ts';
 import { envelope, field, message } from '../support/protobuf-writer.ts';
 import { RecordingLogger, RecordingMeter, SeededRandom } from '../support/fakes.ts';
 import { until } from '../support/until.ts';

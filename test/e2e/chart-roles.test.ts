@@ -4,11 +4,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { SystemClock } from '../../src/adapters/system-clock.ts';
-import { type RunningApiServer, startApiServer } from '../../src/apiserver/http/api-server.ts';
-import { parseAttributes, type ResourceAttributes } from '../../src/apiserver/authorization/parse-attributes.ts';
-import { servedPolicies } from '../../src/cli/policies/policy-resource.ts';
-import { policyApiVersion, policyResource } from '../../src/api/node-lifecycle-policy.ts';
+import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
+import { type RunningApiServer, startApiServer } from '../../src/hollow-cluster/apiserver/http/api-server.ts';
+import {
+  parseAttributes,
+  type ResourceAttributes,
+} from '../../src/hollow-cluster/apiserver/authorization/parse-attributes.ts';
+import { servedPolicies } from '../../src/cli/simulation/policy-resource.ts';
+import { policyApiVersion, policyResource } from '../../src/machinery/api/node-lifecycle-policy.ts';
 import { RestClient } from '../control-plane/rest-client.ts';
 import { ScriptedCluster } from '../control-plane/scripted-cluster.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';

@@ -1,7 +1,7 @@
 // Policies, their change in the config file, and the pause of a node, with a controller process on the wire's encoding.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pauseAnnotation } from '../../src/api/node.ts';
+import { pauseAnnotation } from '../../src/machinery/api/node.ts';
 import { ConfigMapFolder } from '../support/config-map-folder.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { SmallWorld, taintsOf, until } from '../support/small-world.ts';

@@ -2,7 +2,7 @@
 // file that does not fit them change nothing, and a new leader goes on with them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { policyApiVersion, policyResource } from '../../src/api/node-lifecycle-policy.ts';
+import { policyApiVersion, policyResource } from '../../src/machinery/api/node-lifecycle-policy.ts';
 import { ConfigMapFolder } from '../support/config-map-folder.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { SmallWorld, taintsOf, until } from '../support/small-world.ts';

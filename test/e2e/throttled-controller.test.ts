@@ -2,7 +2,7 @@
 // writes and events are delayed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Lease } from '../../src/api/lease.ts';
+import type { Lease } from '../../src/machinery/api/lease.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { SmallWorld, until } from '../support/small-world.ts';
 

@@ -1,7 +1,7 @@
 // `--watch-canary` against the embedded API server: the lease is written, arrives on the watch, and affects nothing else.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Lease } from '../../src/api/lease.ts';
+import type { Lease } from '../../src/machinery/api/lease.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { SmallWorld, taintsOf, until } from '../support/small-world.ts';
 

@@ -1,7 +1,7 @@
 // The chart, rendered by helm: its objects, rejected values, and roles that equal permissions.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Toleration, tolerates } from '../../src/api/tolerations.ts';
+import { type Toleration, tolerates } from '../../src/machinery/api/tolerations.ts';
 import { parseControllerConfig } from '../../src/cli/controller/config.ts';
 import type { ControllerSelection } from '../../src/controller/model/options.ts';
 import { kubernetesVersions } from '../../tools/control-plane/kubernetes-version.ts';

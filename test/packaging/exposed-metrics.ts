@@ -1,7 +1,7 @@
 // Checks whether the metrics and labels of a query are exposed: on `/metrics` of the controller, or by kube-state-metrics.
-import { PromMeter } from '../../src/adapters/prom-meter.ts';
+import { PromMeter } from '../../src/machinery/adapters/prom-meter.ts';
 import { controllerProcessMetrics } from '../../src/cli/controller/metrics.ts';
-import type { MetricDefinition } from '../../src/ports/meter.ts';
+import type { MetricDefinition } from '../../src/machinery/ports/meter.ts';
 import type { NamedMetric } from './promql-names.ts';
 
 /** Labels that Prometheus adds to every series, and `cluster`, which is common with several clusters. */

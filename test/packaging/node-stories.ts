@@ -1,5 +1,5 @@
 // Node scenarios with their expected results, for any controller.
-import type { Toleration } from '../../src/api/tolerations.ts';
+import type { Toleration } from '../../src/machinery/api/tolerations.ts';
 import type { ScriptedCluster } from '../control-plane/scripted-cluster.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
 import { soon } from './release-stand.ts';

@@ -2,12 +2,12 @@
 // fake runtime; the taints are those of a controller beside them.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { loadConnection } from '../../src/adapters/kubeconfig/connection.ts';
-import { SystemClock } from '../../src/adapters/system-clock.ts';
-import type { Node } from '../../src/api/node.ts';
-import type { Pod } from '../../src/api/pod.ts';
-import { WorkloadPrograms } from '../../src/cli/programs/workload-programs.ts';
-import { HollowFleet } from '../../src/kubelet/fleet/fleet.ts';
+import { loadConnection } from '../../src/machinery/kubeconfig/connection.ts';
+import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
+import type { Node } from '../../src/machinery/api/node.ts';
+import type { Pod } from '../../src/machinery/api/pod.ts';
+import { WorkloadPrograms } from '../../src/cli/simulation/programs/workload-programs.ts';
+import { HollowFleet } from '../../src/hollow-cluster/kubelet/fleet/fleet.ts';
 import { namespaceObjects } from '../../tools/manifests/manifest-pages.ts';
 import { type KubeManifest, namespace, renderChart } from '../../tools/manifests/render.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/control-plane.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/api/api-error.ts';
+import { ApiError } from '../../src/machinery/api/api-error.ts';
 import type { ControllerWorld } from './controller-world.ts';
 
 /** The Eviction API of a world: a PodDisruptionBudget of all pods, which allows no disruption at first. */

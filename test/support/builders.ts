@@ -1,7 +1,7 @@
 // One builder for each kind of object, with overrides: as the API server serves it, and as the controller caches it.
-import { type DaemonSetView, transformDaemonSet } from '../../src/api/daemonset.ts';
-import type { Node, NodeView } from '../../src/api/node.ts';
-import type { Pod, PodView } from '../../src/api/pod.ts';
+import { type DaemonSetView, transformDaemonSet } from '../../src/machinery/api/daemonset.ts';
+import type { Node, NodeView } from '../../src/machinery/api/node.ts';
+import type { Pod, PodView } from '../../src/machinery/api/pod.ts';
 import type { NodePolicy } from '../../src/controller/model/policy.ts';
 
 /** A pod of the namespace `default` whose uid is its name. */

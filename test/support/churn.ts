@@ -1,9 +1,9 @@
-import { ApiError } from '../../src/api/api-error.ts';
-import type { KubeObject } from '../../src/api/meta.ts';
-import { keyOf } from '../../src/api/object-key.ts';
-import type { KubeReader } from '../../src/ports/kube-reader.ts';
-import type { KubeWriter } from '../../src/ports/kube-writer.ts';
-import type { Random } from '../../src/ports/random.ts';
+import { ApiError } from '../../src/machinery/api/api-error.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
+import { keyOf } from '../../src/machinery/api/object-key.ts';
+import type { KubeReader } from '../../src/machinery/ports/kube-reader.ts';
+import type { KubeWriter } from '../../src/machinery/ports/kube-writer.ts';
+import type { Random } from '../../src/machinery/ports/random.ts';
 import { pick, whole } from './fault-schedule.ts';
 import { describeState } from './replay.ts';
 

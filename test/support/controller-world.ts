@@ -1,15 +1,15 @@
 // A small cluster on a manual clock: real controller, real stages, an API that keeps versions and merges as the real one
 // does, and caches that follow it at once or, when frozen, not at all.
-import { ApiError, type ApiReason } from '../../src/api/api-error.ts';
-import type { Condition } from '../../src/api/conditions.ts';
-import type { DaemonSetView } from '../../src/api/daemonset.ts';
-import { type LeaseView, transformLease } from '../../src/api/lease.ts';
-import type { KubeObject } from '../../src/api/meta.ts';
-import { type Node, type NodeView, pauseAnnotation, transformNode } from '../../src/api/node.ts';
-import { type Pod, type PodView, transformPod } from '../../src/api/pod.ts';
-import type { Taint } from '../../src/api/taints.ts';
-import { formatMicroTime, formatTime } from '../../src/api/timestamps.ts';
-import type { Toleration } from '../../src/api/tolerations.ts';
+import { ApiError, type ApiReason } from '../../src/machinery/api/api-error.ts';
+import type { Condition } from '../../src/machinery/api/conditions.ts';
+import type { DaemonSetView } from '../../src/machinery/api/daemonset.ts';
+import { type LeaseView, transformLease } from '../../src/machinery/api/lease.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
+import { type Node, type NodeView, pauseAnnotation, transformNode } from '../../src/machinery/api/node.ts';
+import { type Pod, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
+import type { Taint } from '../../src/machinery/api/taints.ts';
+import { formatMicroTime, formatTime } from '../../src/machinery/api/timestamps.ts';
+import type { Toleration } from '../../src/machinery/api/tolerations.ts';
 import { selectControllers } from '../../src/cli/controller/selection.ts';
 import type { Decision } from '../../src/controller/model/decisions.ts';
 import type { NotedDecision } from '../../src/controller/decision-log/decision-log.ts';
@@ -21,8 +21,8 @@ import {
   defaultPodGcOptions,
   type PodGcOptions,
 } from '../../src/controller/model/options.ts';
-import type { CanaryLease, LeaseRead } from '../../src/ports/leases.ts';
-import type { WriteLane } from '../../src/ports/write-lanes.ts';
+import type { CanaryLease, LeaseRead } from '../../src/machinery/ports/leases.ts';
+import type { WriteLane } from '../../src/machinery/ports/write-lanes.ts';
 import { FakeInformer } from './fake-informer.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 import { OpenLanes } from './open-lanes.ts';

@@ -1,8 +1,8 @@
-import { ApiError, type ApiReason } from '../../src/api/api-error.ts';
-import type { Event, EventV1 } from '../../src/api/event.ts';
-import type { KubeObject } from '../../src/api/meta.ts';
-import type { EventApi } from '../../src/events/event-sink.ts';
-import type { PatchType } from '../../src/ports/kube-writer.ts';
+import { ApiError, type ApiReason } from '../../src/machinery/api/api-error.ts';
+import type { Event, EventV1 } from '../../src/machinery/api/event.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
+import type { EventApi } from '../../src/machinery/events/event-sink.ts';
+import type { PatchType } from '../../src/machinery/ports/kube-writer.ts';
 
 interface EventRequest {
   readonly verb: 'POST' | 'PATCH';

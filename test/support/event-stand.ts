@@ -1,6 +1,6 @@
 import { after } from 'node:test';
-import type { Event, EventDraft } from '../../src/api/event.ts';
-import type { Broadcaster, BroadcasterOptions } from '../../src/events/broadcaster.ts';
+import type { Event, EventDraft } from '../../src/machinery/api/event.ts';
+import type { Broadcaster, BroadcasterOptions } from '../../src/machinery/events/broadcaster.ts';
 import { EventServer } from './event-server.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 import { RecordingLogger, RecordingMeter } from './fakes.ts';

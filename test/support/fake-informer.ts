@@ -1,5 +1,5 @@
-import { isOlder } from '../../src/api/resource-version.ts';
-import type { Change, Informer, InformerStatus, StoreReader } from '../../src/informer/informer.ts';
+import { isOlder } from '../../src/machinery/api/resource-version.ts';
+import type { Change, Informer, InformerStatus, StoreReader } from '../../src/machinery/informer/informer.ts';
 
 /** An informer whose server is the test: a set object is stored and then delivered to the handlers. */
 export class FakeInformer<T> implements Informer<T>, StoreReader<T> {

@@ -1,4 +1,4 @@
-import type { PageStream } from '../../src/adapters/page-server/page-stream.ts';
+import type { PageStream } from '../../src/machinery/page-server/page-stream.ts';
 import { settled } from './manual-clock.ts';
 
 /** A stream whose client reads everything at once, or, while it is stuck, nothing. */

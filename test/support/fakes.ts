@@ -1,9 +1,9 @@
-import type { EventDraft } from '../../src/api/event.ts';
-import type { EventRecorder } from '../../src/ports/event-recorder.ts';
-import type { LogFields, Logger } from '../../src/ports/logger.ts';
-import type { Labels, Meter, MetricDefinition } from '../../src/ports/meter.ts';
+import type { EventDraft } from '../../src/machinery/api/event.ts';
+import type { EventRecorder } from '../../src/machinery/ports/event-recorder.ts';
+import type { LogFields, Logger } from '../../src/machinery/ports/logger.ts';
+import type { Labels, Meter, MetricDefinition } from '../../src/machinery/ports/meter.ts';
 
-export { SeededRandom } from '../../src/kubelet/faults/seeded-random.ts';
+export { SeededRandom } from '../../src/hollow-cluster/kubelet/faults/seeded-random.ts';
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';

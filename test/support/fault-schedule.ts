@@ -1,4 +1,4 @@
-import type { Random } from '../../src/ports/random.ts';
+import type { Random } from '../../src/machinery/ports/random.ts';
 import type { Break, Ending, ErrorAnswer, Fate, Plan, ProxiedRequest } from './fault-proxy.ts';
 import { SeededRandom } from './fakes.ts';
 

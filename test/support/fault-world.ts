@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { plainConnection } from './plain-connection.ts';
-import type { HttpKubeApi } from '../../src/adapters/kube-client/kube-api.ts';
-import { SystemClock } from '../../src/adapters/system-clock.ts';
-import { ApiError } from '../../src/api/api-error.ts';
-import { type RunningApiServer, startApiServer } from '../../src/apiserver/http/api-server.ts';
+import type { HttpKubeApi } from '../../src/machinery/kube-client/kube-api.ts';
+import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
+import { ApiError } from '../../src/machinery/api/api-error.ts';
+import { type RunningApiServer, startApiServer } from '../../src/hollow-cluster/apiserver/http/api-server.ts';
 import { Churn } from './churn.ts';
 import { FaultProxy } from './fault-proxy.ts';
 import { FaultSchedule, mix, pick, type Storm, whole } from './fault-schedule.ts';

@@ -1,6 +1,6 @@
 /** Objects of every built-in kind with every field of the descriptor set, deterministic, for tests of encodings. */
-import { messageFields, messageNameOf } from '../../src/apiserver/codec/message-table.ts';
-import { apiVersionOf, type GroupVersionKind, servedResources } from '../../src/apiserver/resources.ts';
+import { messageFields, messageNameOf } from '../../src/hollow-cluster/apiserver/codec/message-table.ts';
+import { apiVersionOf, type GroupVersionKind, servedResources } from '../../src/hollow-cluster/apiserver/resources.ts';
 
 interface FilledObject {
   readonly apiVersion: string;

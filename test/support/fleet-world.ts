@@ -1,11 +1,11 @@
 // Hollow nodes and the real controller together: an in-memory API server between them, and a manual clock.
-import { type Condition, findCondition, listConditions } from '../../src/api/conditions.ts';
-import { type Lease, type LeaseView, transformLease } from '../../src/api/lease.ts';
-import type { EventDraft } from '../../src/api/event.ts';
-import type { KubeObject } from '../../src/api/meta.ts';
-import { type Node, type NodeView, transformNode } from '../../src/api/node.ts';
-import { type Pod, type PodView, transformPod } from '../../src/api/pod.ts';
-import type { ResourceName } from '../../src/api/resources.ts';
+import { type Condition, findCondition, listConditions } from '../../src/machinery/api/conditions.ts';
+import { type Lease, type LeaseView, transformLease } from '../../src/machinery/api/lease.ts';
+import type { EventDraft } from '../../src/machinery/api/event.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
+import { type Node, type NodeView, transformNode } from '../../src/machinery/api/node.ts';
+import { type Pod, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
+import type { ResourceName } from '../../src/machinery/api/resources.ts';
 import { selectControllers } from '../../src/cli/controller/selection.ts';
 import { NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
 import {
@@ -13,11 +13,11 @@ import {
   defaultControllerOptions,
   defaultPodGcOptions,
 } from '../../src/controller/model/options.ts';
-import { SharedInformer } from '../../src/informer/shared-informer.ts';
-import type { FaultOrder, ActiveFault } from '../../src/kubelet/faults/fault-injector.ts';
-import type { Fault } from '../../src/kubelet/faults/fault.ts';
-import type { GroundTruth } from '../../src/kubelet/faults/ground-truth.ts';
-import { HollowFleet, type HollowFleetOptions } from '../../src/kubelet/fleet/fleet.ts';
+import { SharedInformer } from '../../src/machinery/informer/shared-informer.ts';
+import type { FaultOrder, ActiveFault } from '../../src/hollow-cluster/kubelet/faults/fault-injector.ts';
+import type { Fault } from '../../src/hollow-cluster/kubelet/faults/fault.ts';
+import type { GroundTruth } from '../../src/hollow-cluster/kubelet/faults/ground-truth.ts';
+import { HollowFleet, type HollowFleetOptions } from '../../src/hollow-cluster/kubelet/fleet/fleet.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryApi } from './memory-api.ts';
 import { OpenLanes } from './open-lanes.ts';

@@ -1,6 +1,10 @@
 /** Objects in which one repeated field has grown to the size that the API server stores. */
-import { declaredFields, messageFields, messageNameOf } from '../../src/apiserver/codec/message-table.ts';
-import { encodeEnvelope } from '../../src/apiserver/codec/protobuf-encoder.ts';
+import {
+  declaredFields,
+  messageFields,
+  messageNameOf,
+} from '../../src/hollow-cluster/apiserver/codec/message-table.ts';
+import { encodeEnvelope } from '../../src/hollow-cluster/apiserver/codec/protobuf-encoder.ts';
 
 /** The largest request that etcd accepts by default. */
 export const objectBytesMax = 1.5 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Clock } from '../../src/ports/clock.ts';
+import type { Clock } from '../../src/machinery/ports/clock.ts';
 
 /** A clock that runs faster than the wall clock by a factor: minutes of timeouts in seconds, over real sockets. */
 export class HurriedClock implements Clock {

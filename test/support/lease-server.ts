@@ -1,9 +1,9 @@
-import { ApiError } from '../../src/api/api-error.ts';
-import type { Lease } from '../../src/api/lease.ts';
-import type { KubeObject } from '../../src/api/meta.ts';
-import type { LeaseApi } from '../../src/election/election-options.ts';
-import type { Clock } from '../../src/ports/clock.ts';
-import type { ListPage } from '../../src/ports/kube-reader.ts';
+import { ApiError } from '../../src/machinery/api/api-error.ts';
+import type { Lease } from '../../src/machinery/api/lease.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
+import type { LeaseApi } from '../../src/machinery/election/election-options.ts';
+import type { Clock } from '../../src/machinery/ports/clock.ts';
+import type { ListPage } from '../../src/machinery/ports/kube-reader.ts';
 
 /** One lease, with versions and conflicts as on a real server, and any number of client links. */
 export class LeaseServer {

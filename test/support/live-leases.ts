@@ -1,6 +1,6 @@
-import type { LeaseView } from '../../src/api/lease.ts';
-import { ApiError } from '../../src/api/api-error.ts';
-import type { LiveLeases } from '../../src/ports/leases.ts';
+import type { LeaseView } from '../../src/machinery/api/lease.ts';
+import { ApiError } from '../../src/machinery/api/api-error.ts';
+import type { LiveLeases } from '../../src/machinery/ports/leases.ts';
 
 /** Live reads of leases from one function for all of them; the API server responds to probes. */
 export function liveLeases(readAll: () => Promise<ReadonlyMap<string, LeaseView>>): LiveLeases {

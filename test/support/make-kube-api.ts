@@ -1,6 +1,6 @@
-import type { Connection } from '../../src/adapters/kube-client/connection.ts';
-import { HttpKubeApi, type HttpKubeApiOptions } from '../../src/adapters/kube-client/kube-api.ts';
-import { SystemClock } from '../../src/adapters/system-clock.ts';
+import type { Connection } from '../../src/machinery/kube-client/connection.ts';
+import { HttpKubeApi, type HttpKubeApiOptions } from '../../src/machinery/kube-client/kube-api.ts';
+import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
 import { RecordingLogger, RecordingMeter } from './fakes.ts';
 
 /** A client for tests: without rate limit, with the system clock, without log and metrics, unless overridden. */

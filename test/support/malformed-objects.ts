@@ -1,5 +1,5 @@
 // Objects that no API server should send: well-formed ones with some fields replaced.
-import type { KubeObject } from '../../src/api/meta.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
 import { SeededRandom } from './fakes.ts';
 
 type Json = unknown;

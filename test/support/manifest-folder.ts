@@ -6,7 +6,7 @@ import type {
   ManifestUrl,
   ManifestWatcher,
   WatchEnd,
-} from '../../src/ports/static-pod-manifests.ts';
+} from '../../src/machinery/ports/static-pod-manifests.ts';
 
 /** An in-memory directory of manifests. It notifies its watcher of each change, unless the test disables that. */
 export class ManifestFolder implements ManifestFiles {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/ports/clock.ts';
+import type { Clock } from '../../src/machinery/ports/clock.ts';
 
 interface Sleeper {
   readonly atMs: number;

@@ -1,10 +1,10 @@
-import { ApiError, type ApiReason } from '../../src/api/api-error.ts';
-import type { KubeObject } from '../../src/api/meta.ts';
-import type { Pod } from '../../src/api/pod.ts';
-import { objectKey } from '../../src/api/object-key.ts';
-import type { ResourceName } from '../../src/api/resources.ts';
-import { formatTime } from '../../src/api/timestamps.ts';
-import type { Clock } from '../../src/ports/clock.ts';
+import { ApiError, type ApiReason } from '../../src/machinery/api/api-error.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
+import type { Pod } from '../../src/machinery/api/pod.ts';
+import { objectKey } from '../../src/machinery/api/object-key.ts';
+import type { ResourceName } from '../../src/machinery/api/resources.ts';
+import { formatTime } from '../../src/machinery/api/timestamps.ts';
+import type { Clock } from '../../src/machinery/ports/clock.ts';
 import type {
   KubeReader,
   ListOptions,
@@ -13,8 +13,8 @@ import type {
   WatchEvent,
   WatchOptions,
   WatchStream,
-} from '../../src/ports/kube-reader.ts';
-import type { DeleteOptions, KubeWriter, PatchType, WriteOptions } from '../../src/ports/kube-writer.ts';
+} from '../../src/machinery/ports/kube-reader.ts';
+import type { DeleteOptions, KubeWriter, PatchType, WriteOptions } from '../../src/machinery/ports/kube-writer.ts';
 
 type Verb = 'get' | 'list' | 'watch' | 'create' | 'replace' | 'patch' | 'delete';
 type Json = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { type Condition, listConditions } from '../../src/api/conditions.ts';
+import { type Condition, listConditions } from '../../src/machinery/api/conditions.ts';
 
 /** As in a strategic merge patch: by type. Malformed values are replaced, since they cannot be merged. */
 export function mergeConditions(before: unknown, patch: readonly Condition[]): readonly Condition[] {

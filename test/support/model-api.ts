@@ -1,6 +1,6 @@
-import { ApiError, type ApiReason } from '../../src/api/api-error.ts';
-import type { KubeObject } from '../../src/api/meta.ts';
-import type { ResourceName } from '../../src/api/resources.ts';
+import { ApiError, type ApiReason } from '../../src/machinery/api/api-error.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
+import type { ResourceName } from '../../src/machinery/api/resources.ts';
 import type {
   KubeReader,
   ListOptions,
@@ -8,7 +8,7 @@ import type {
   WatchEvent,
   WatchOptions,
   WatchStream,
-} from '../../src/ports/kube-reader.ts';
+} from '../../src/machinery/ports/kube-reader.ts';
 import { ScriptedStream } from './scripted-reader.ts';
 
 interface Stream {

@@ -1,5 +1,5 @@
-import { PQueueLanes } from '../../src/adapters/p-queue-lanes.ts';
-import type { WriteLane } from '../../src/ports/write-lanes.ts';
+import { PQueueLanes } from '../../src/machinery/adapters/p-queue-lanes.ts';
+import type { WriteLane } from '../../src/machinery/ports/write-lanes.ts';
 import { OpenLanes } from './open-lanes.ts';
 
 /** Lanes with as many slots as the program has with `--concurrent-writes`. */

@@ -1,5 +1,5 @@
-import { podKey, type PodView } from '../../src/api/pod.ts';
-import { MutationCache } from '../../src/informer/mutation-cache.ts';
+import { podKey, type PodView } from '../../src/machinery/api/pod.ts';
+import { MutationCache } from '../../src/machinery/informer/mutation-cache.ts';
 
 /** A writer's mutation cache of pods, on an empty store. */
 export function noPodAnswers(): MutationCache<PodView> {

@@ -1,4 +1,4 @@
-import type { WriteLane, WriteLanes } from '../../src/ports/write-lanes.ts';
+import type { WriteLane, WriteLanes } from '../../src/machinery/ports/write-lanes.ts';
 
 /** Runs every write at once, unless its lane has a gate. */
 export class OpenLanes implements WriteLanes {

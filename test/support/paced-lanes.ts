@@ -1,6 +1,6 @@
-import { RequestRateLimit } from '../../src/supervision/request-rate-limit.ts';
-import type { Clock } from '../../src/ports/clock.ts';
-import type { WriteLane } from '../../src/ports/write-lanes.ts';
+import { RequestRateLimit } from '../../src/machinery/supervision/request-rate-limit.ts';
+import type { Clock } from '../../src/machinery/ports/clock.ts';
+import type { WriteLane } from '../../src/machinery/ports/write-lanes.ts';
 import { OpenLanes } from './open-lanes.ts';
 
 /** Writes at the rate of the client-side rate limit. */

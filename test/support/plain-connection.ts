@@ -1,4 +1,4 @@
-import type { Connection, Headers, TlsOptions } from '../../src/adapters/kube-client/connection.ts';
+import type { Connection, Headers, TlsOptions } from '../../src/machinery/kube-client/connection.ts';
 
 interface PlainConnectionOptions {
   readonly token?: string;

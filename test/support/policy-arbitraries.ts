@@ -1,7 +1,7 @@
 // Valid policies at random, generated from the schema, so that fields which are added later are covered.
 import fc from 'fast-check';
-import { type PolicyInput, policySchema } from '../../src/cli/policies/policy-schema.ts';
-import { validatePolicies } from '../../src/cli/policies/validate-policies.ts';
+import { type PolicyInput, policySchema } from '../../src/policy/schema/policy-schema.ts';
+import { validatePolicies } from '../../src/policy/schema/validate-policies.ts';
 import { z } from 'zod';
 
 type Json = Readonly<Record<string, unknown>>;

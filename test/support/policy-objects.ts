@@ -1,4 +1,4 @@
-import type { PolicyObject } from '../../src/api/node-lifecycle-policy.ts';
+import type { PolicyObject } from '../../src/machinery/api/node-lifecycle-policy.ts';
 
 /** An object whose spec selects the nodes of the pool of its name, with these fields of the spec. */
 export function aPolicyObject(

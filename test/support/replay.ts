@@ -1,4 +1,4 @@
-import type { Change, StoreReader } from '../../src/informer/informer.ts';
+import type { Change, StoreReader } from '../../src/machinery/informer/informer.ts';
 
 export interface Named {
   readonly uid: string;

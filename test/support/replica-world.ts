@@ -1,8 +1,8 @@
 // Replicas of the controller with hollow nodes in virtual time: the world of the simulator, without faults of its own.
 import { defaultControllerOptions } from '../../src/controller/model/options.ts';
-import { findCondition, listConditions } from '../../src/api/conditions.ts';
-import type { Node } from '../../src/api/node.ts';
-import type { Informer } from '../../src/informer/informer.ts';
+import { findCondition, listConditions } from '../../src/machinery/api/conditions.ts';
+import type { Node } from '../../src/machinery/api/node.ts';
+import type { Informer } from '../../src/machinery/informer/informer.ts';
 import type { Manager } from '../../src/manager/manager.ts';
 import type { ClusterPlan } from '../../src/simulator/cluster/cluster-plan.ts';
 import type { Replica } from '../../src/simulator/cluster/replica.ts';

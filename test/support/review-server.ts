@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { subjectAccessReviewPath, tokenReviewPath } from '../../src/api/reviews.ts';
+import { subjectAccessReviewPath, tokenReviewPath } from '../../src/machinery/api/reviews.ts';
 
 interface TokenQuestion {
   readonly spec: { readonly token: string; readonly audiences?: readonly string[] };

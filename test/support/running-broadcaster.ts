@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { HttpKubeApi } from '../../src/adapters/kube-client/kube-api.ts';
-import { SystemClock } from '../../src/adapters/system-clock.ts';
-import { SystemRandom } from '../../src/adapters/system-random.ts';
-import type { Broadcaster } from '../../src/events/broadcaster.ts';
-import { type EventsApi, makeBroadcaster } from '../../src/events/events-api.ts';
+import type { HttpKubeApi } from '../../src/machinery/kube-client/kube-api.ts';
+import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
+import { SystemRandom } from '../../src/machinery/adapters/system-random.ts';
+import type { Broadcaster } from '../../src/machinery/events/broadcaster.ts';
+import { type EventsApi, makeBroadcaster } from '../../src/machinery/events/events-api.ts';
 import { RecordingLogger, RecordingMeter } from './fakes.ts';
 
 /** A running broadcaster and its recorder. */

@@ -1,11 +1,19 @@
-import type { Container, Pod, PodSpec } from '../../src/api/pod.ts';
-import { PodCache } from '../../src/kubelet/pleg/pod-cache.ts';
-import type { PodLifecycleEvent } from '../../src/kubelet/pleg/diff-pod-records.ts';
-import { GenericPleg } from '../../src/kubelet/pleg/generic-pleg.ts';
-import { ContainerHost } from '../../src/kubelet/runtime/container-host.ts';
-import type { ContainerScript } from '../../src/kubelet/runtime/build-container-script.ts';
-import { FakeRuntime, type FakeRuntimeOptions, plainScript } from '../../src/kubelet/runtime/hollow-runtime.ts';
-import type { KillTarget, RuntimePodStatus, SyncOutcome } from '../../src/kubelet/runtime/pod-runtime.ts';
+import type { Container, Pod, PodSpec } from '../../src/machinery/api/pod.ts';
+import { PodCache } from '../../src/hollow-cluster/kubelet/pleg/pod-cache.ts';
+import type { PodLifecycleEvent } from '../../src/hollow-cluster/kubelet/pleg/diff-pod-records.ts';
+import { GenericPleg } from '../../src/hollow-cluster/kubelet/pleg/generic-pleg.ts';
+import { ContainerHost } from '../../src/hollow-cluster/kubelet/runtime/container-host.ts';
+import type { ContainerScript } from '../../src/hollow-cluster/kubelet/runtime/build-container-script.ts';
+import {
+  FakeRuntime,
+  type FakeRuntimeOptions,
+  plainScript,
+} from '../../src/hollow-cluster/kubelet/runtime/hollow-runtime.ts';
+import type {
+  KillTarget,
+  RuntimePodStatus,
+  SyncOutcome,
+} from '../../src/hollow-cluster/kubelet/runtime/pod-runtime.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 import { RecordingLogger, RecordingRecorder } from './fakes.ts';
 

@@ -1,6 +1,6 @@
-import type { KubeObject, ObjectMeta } from '../../src/api/meta.ts';
-import { SharedInformer, type SharedInformerOptions } from '../../src/informer/shared-informer.ts';
-import type { WatchEvent } from '../../src/ports/kube-reader.ts';
+import type { KubeObject, ObjectMeta } from '../../src/machinery/api/meta.ts';
+import { SharedInformer, type SharedInformerOptions } from '../../src/machinery/informer/shared-informer.ts';
+import type { WatchEvent } from '../../src/machinery/ports/kube-reader.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 import { RecordingLogger, RecordingMeter, type LogLine } from './fakes.ts';
 import { ScriptedReader, type ScriptedStream } from './scripted-reader.ts';

@@ -9,7 +9,7 @@ import {
   type Route,
   type RunningObservability,
   textAnswer,
-} from '../../src/adapters/page-server/observability-server.ts';
+} from '../../src/machinery/page-server/observability-server.ts';
 import { parseControllerConfig } from '../../src/cli/controller/config.ts';
 import { startControllerPages } from '../../src/cli/pages/controller-pages.ts';
 import { type Pair, TestAuthority } from './certificates.ts';

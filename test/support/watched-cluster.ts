@@ -1,9 +1,9 @@
-import { type Lease, transformLease } from '../../src/api/lease.ts';
-import type { KubeObject } from '../../src/api/meta.ts';
-import { type Node, transformNode } from '../../src/api/node.ts';
-import { type Pod, transformPod } from '../../src/api/pod.ts';
-import type { InformerStatus } from '../../src/informer/informer.ts';
-import { SharedInformer, type SharedInformerOptions } from '../../src/informer/shared-informer.ts';
+import { type Lease, transformLease } from '../../src/machinery/api/lease.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
+import { type Node, transformNode } from '../../src/machinery/api/node.ts';
+import { type Pod, transformPod } from '../../src/machinery/api/pod.ts';
+import type { InformerStatus } from '../../src/machinery/informer/informer.ts';
+import { SharedInformer, type SharedInformerOptions } from '../../src/machinery/informer/shared-informer.ts';
 import { type Churned, churnedResources, selectionOf, stateOfServer } from './churn.ts';
 import { type Named, Replay, stateOfStore } from './replay.ts';
 

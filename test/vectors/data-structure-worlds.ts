@@ -1,8 +1,8 @@
 // The queues, without a controller around them.
-import { RateLimitedQueue } from '../../src/queueing/rate-limited-queue.ts';
-import { TokenBucket } from '../../src/queueing/token-bucket.ts';
-import { forget, type WorkOutcome, WorkQueue } from '../../src/queueing/work-queue.ts';
-import { WorkLoop } from '../../src/supervision/work-loop.ts';
+import { RateLimitedQueue } from '../../src/machinery/queueing/rate-limited-queue.ts';
+import { TokenBucket } from '../../src/machinery/queueing/token-bucket.ts';
+import { forget, type WorkOutcome, WorkQueue } from '../../src/machinery/queueing/work-queue.ts';
+import { WorkLoop } from '../../src/machinery/supervision/work-loop.ts';
 import { rethrow } from '../support/rethrow.ts';
 import { equals, equalsAsSet, isMap, isSame, show } from './comparing.ts';
 import type { Given, Step } from './format.ts';

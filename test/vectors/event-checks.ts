@@ -1,4 +1,4 @@
-import type { EventDraft } from '../../src/api/event.ts';
+import type { EventDraft } from '../../src/machinery/api/event.ts';
 import { byName, contains, equals, isMap, show } from './comparing.ts';
 import type { Check } from './world.ts';
 

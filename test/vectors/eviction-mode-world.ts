@@ -1,7 +1,7 @@
 // The whole controller in pod eviction mode (v1.8), in which the pods of a node are deleted instead of tainting the node.
-import { transformDaemonSet } from '../../src/api/daemonset.ts';
-import { podKey, transformPod } from '../../src/api/pod.ts';
-import { zoneOf } from '../../src/api/topology.ts';
+import { transformDaemonSet } from '../../src/machinery/api/daemonset.ts';
+import { podKey, transformPod } from '../../src/machinery/api/pod.ts';
+import { zoneOf } from '../../src/machinery/api/topology.ts';
 import type { PodEvictor } from '../../src/controller/pod-eviction-mode/pod-evictor.ts';
 import { equals } from './comparing.ts';
 import { drainQueues } from './draining-queues.ts';

@@ -1,7 +1,7 @@
 // The format of a vector, key by key. A key that is not in these tables is an error of the vector or a gap in the runner:
 // both are reported, never skipped.
-import type { Taint } from '../../src/api/taints.ts';
-import type { Toleration } from '../../src/api/tolerations.ts';
+import type { Taint } from '../../src/machinery/api/taints.ts';
+import type { Toleration } from '../../src/machinery/api/tolerations.ts';
 
 export interface GivenCondition {
   readonly type: string;

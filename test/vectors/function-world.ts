@@ -1,16 +1,16 @@
 // One function, called once.
-import { type NodeView, transformNode } from '../../src/api/node.ts';
-import { diffTaints, noExecuteTaints, type Taint } from '../../src/api/taints.ts';
-import type { Toleration } from '../../src/api/tolerations.ts';
-import { isExcludedFromDisruption, zoneOf } from '../../src/api/topology.ts';
+import { type NodeView, transformNode } from '../../src/machinery/api/node.ts';
+import { diffTaints, noExecuteTaints, type Taint } from '../../src/machinery/api/taints.ts';
+import type { Toleration } from '../../src/machinery/api/tolerations.ts';
+import { isExcludedFromDisruption, zoneOf } from '../../src/machinery/api/topology.ts';
 import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
 import { decideEviction } from '../../src/controller/taint-eviction/decide-eviction.ts';
 import { defaultControllerOptions } from '../../src/controller/model/options.ts';
 import type { ApiWriter } from '../../src/controller/writer/api-writer.ts';
 import { planRates } from '../../src/controller/zones/plan-rates.ts';
-import { MutationCache } from '../../src/informer/mutation-cache.ts';
-import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../src/queueing/work-queue.ts';
-import { WorkLoop } from '../../src/supervision/work-loop.ts';
+import { MutationCache } from '../../src/machinery/informer/mutation-cache.ts';
+import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../src/machinery/queueing/work-queue.ts';
+import { WorkLoop } from '../../src/machinery/supervision/work-loop.ts';
 import { RecordingLogger, RecordingMeter } from '../support/fakes.ts';
 import { rethrow } from '../support/rethrow.ts';
 import { ApiChecks } from './api-checks.ts';

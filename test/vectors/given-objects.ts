@@ -1,11 +1,11 @@
 // The objects of a vector as they would be on the API server. Ages count back from the vector's time at that step.
-import type { Condition } from '../../src/api/conditions.ts';
-import type { Lease } from '../../src/api/lease.ts';
-import type { ObjectMeta } from '../../src/api/meta.ts';
-import type { Node } from '../../src/api/node.ts';
-import type { Pod } from '../../src/api/pod.ts';
-import type { Taint } from '../../src/api/taints.ts';
-import { formatMicroTime, formatTime } from '../../src/api/timestamps.ts';
+import type { Condition } from '../../src/machinery/api/conditions.ts';
+import type { Lease } from '../../src/machinery/api/lease.ts';
+import type { ObjectMeta } from '../../src/machinery/api/meta.ts';
+import type { Node } from '../../src/machinery/api/node.ts';
+import type { Pod } from '../../src/machinery/api/pod.ts';
+import type { Taint } from '../../src/machinery/api/taints.ts';
+import { formatMicroTime, formatTime } from '../../src/machinery/api/timestamps.ts';
 import type { Generate, Given, GivenCondition, GivenLease, GivenNode, GivenPod, GivenTaint } from './format.ts';
 import { modernTaintKey } from './taint-names.ts';
 

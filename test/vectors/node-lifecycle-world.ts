@@ -1,12 +1,12 @@
 // The whole controller on a manual clock. Its loops do not run: the vector calls each pass, and the caches follow the API
 // server when the vector requests it.
-import type { DaemonSetView } from '../../src/api/daemonset.ts';
-import { transformLease } from '../../src/api/lease.ts';
-import { type NodeView, transformNode } from '../../src/api/node.ts';
-import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
-import type { LeaseView } from '../../src/api/lease.ts';
-import { keyOf } from '../../src/api/object-key.ts';
-import { zoneOf } from '../../src/api/topology.ts';
+import type { DaemonSetView } from '../../src/machinery/api/daemonset.ts';
+import { transformLease } from '../../src/machinery/api/lease.ts';
+import { type NodeView, transformNode } from '../../src/machinery/api/node.ts';
+import { podKey, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
+import type { LeaseView } from '../../src/machinery/api/lease.ts';
+import { keyOf } from '../../src/machinery/api/object-key.ts';
+import { zoneOf } from '../../src/machinery/api/topology.ts';
 import type { Decision } from '../../src/controller/model/decisions.ts';
 import { daemonSetsByNamespace, NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
 import {
@@ -15,7 +15,7 @@ import {
   defaultPodGcOptions,
 } from '../../src/controller/model/options.ts';
 import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
-import { MutationCache } from '../../src/informer/mutation-cache.ts';
+import { MutationCache } from '../../src/machinery/informer/mutation-cache.ts';
 import { ApiLiveLeases } from '../../src/manager/live-leases.ts';
 import { FakeInformer } from '../support/fake-informer.ts';
 import { RecordingLogger, RecordingMeter, RecordingRecorder } from '../support/fakes.ts';

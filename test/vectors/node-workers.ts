@@ -1,13 +1,13 @@
-import type { NodeView } from '../../src/api/node.ts';
-import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
+import type { NodeView } from '../../src/machinery/api/node.ts';
+import { podKey, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
 import type { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
 import type { CommandWriter } from '../../src/controller/model/commands.ts';
 import { LabelKeeper } from '../../src/controller/labels/label-keeper.ts';
 import { NoScheduleTainter } from '../../src/controller/tainting/no-schedule-tainter.ts';
 import { ApiWriter } from '../../src/controller/writer/api-writer.ts';
-import { MutationCache } from '../../src/informer/mutation-cache.ts';
-import { type WorkOutcome, WorkQueue } from '../../src/queueing/work-queue.ts';
-import { WorkLoop } from '../../src/supervision/work-loop.ts';
+import { MutationCache } from '../../src/machinery/informer/mutation-cache.ts';
+import { type WorkOutcome, WorkQueue } from '../../src/machinery/queueing/work-queue.ts';
+import { WorkLoop } from '../../src/machinery/supervision/work-loop.ts';
 import { rethrow } from '../support/rethrow.ts';
 import { equals } from './comparing.ts';
 import { NotSupported, type Check, type Operation } from './world.ts';

@@ -1,9 +1,9 @@
 // The stage of pod eviction mode, without a monitor before it: the vector queues the nodes.
-import type { DaemonSetView } from '../../src/api/daemonset.ts';
-import { transformDaemonSet } from '../../src/api/daemonset.ts';
-import { type NodeView, transformNode } from '../../src/api/node.ts';
-import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
-import { zoneOf } from '../../src/api/topology.ts';
+import type { DaemonSetView } from '../../src/machinery/api/daemonset.ts';
+import { transformDaemonSet } from '../../src/machinery/api/daemonset.ts';
+import { type NodeView, transformNode } from '../../src/machinery/api/node.ts';
+import { podKey, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
+import { zoneOf } from '../../src/machinery/api/topology.ts';
 import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
 import { podsByNode } from '../../src/controller/taint-eviction/taint-evictor.ts';
 import { readyOf } from '../../src/controller/health/assess-node.ts';
@@ -12,7 +12,7 @@ import { daemonSetsByNamespace } from '../../src/controller/pod-eviction-mode/po
 import { PodEvictor } from '../../src/controller/pod-eviction-mode/pod-evictor.ts';
 import { evictionsTotal } from '../../src/controller/tainting/metrics.ts';
 import { ZoneTaintQueues } from '../../src/controller/tainting/zone-taint-queues.ts';
-import { MutationCache } from '../../src/informer/mutation-cache.ts';
+import { MutationCache } from '../../src/machinery/informer/mutation-cache.ts';
 import { FakeInformer } from '../support/fake-informer.ts';
 import { RecordingLogger, RecordingMeter, RecordingRecorder } from '../support/fakes.ts';
 import { ApiChecks } from './api-checks.ts';

@@ -1,12 +1,12 @@
 // The pod garbage collector: passes when the vector requests them, over caches and an API server that may differ.
 import assert from 'node:assert/strict';
-import { type NodeView, transformNode } from '../../src/api/node.ts';
-import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
+import { type NodeView, transformNode } from '../../src/machinery/api/node.ts';
+import { podKey, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
 import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
 import { defaultPodGcOptions } from '../../src/controller/model/options.ts';
 import { LiveNodes } from '../../src/controller/live-nodes.ts';
 import { PodGarbageCollector } from '../../src/controller/pod-gc/pod-garbage-collector.ts';
-import { MutationCache } from '../../src/informer/mutation-cache.ts';
+import { MutationCache } from '../../src/machinery/informer/mutation-cache.ts';
 import { FakeInformer } from '../support/fake-informer.ts';
 import { RecordingLogger, RecordingMeter } from '../support/fakes.ts';
 import { ApiChecks } from './api-checks.ts';

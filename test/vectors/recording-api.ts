@@ -1,14 +1,14 @@
 // A minimal API server for the controller: versions, preconditions, merges, and faults on demand. It records every request.
-import { ApiError, type ApiReason } from '../../src/api/api-error.ts';
-import type { Condition } from '../../src/api/conditions.ts';
-import type { Lease } from '../../src/api/lease.ts';
-import type { KubeObject } from '../../src/api/meta.ts';
-import type { Node } from '../../src/api/node.ts';
-import { objectKey } from '../../src/api/object-key.ts';
-import type { Pod } from '../../src/api/pod.ts';
-import { taintKeys } from '../../src/api/taints.ts';
-import type { KubeReader } from '../../src/ports/kube-reader.ts';
-import type { KubeWriter } from '../../src/ports/kube-writer.ts';
+import { ApiError, type ApiReason } from '../../src/machinery/api/api-error.ts';
+import type { Condition } from '../../src/machinery/api/conditions.ts';
+import type { Lease } from '../../src/machinery/api/lease.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
+import type { Node } from '../../src/machinery/api/node.ts';
+import { objectKey } from '../../src/machinery/api/object-key.ts';
+import type { Pod } from '../../src/machinery/api/pod.ts';
+import { taintKeys } from '../../src/machinery/api/taints.ts';
+import type { KubeReader } from '../../src/machinery/ports/kube-reader.ts';
+import type { KubeWriter } from '../../src/machinery/ports/kube-writer.ts';
 import { mergeConditions } from '../support/merge-conditions.ts';
 import type { ConcurrentWrite, Fault } from './format.ts';
 import { taintOf } from './given-objects.ts';

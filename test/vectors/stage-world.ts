@@ -1,13 +1,13 @@
 // One stage of the controller, run alone: the node worker's NoSchedule taints, or the marking of pods.
-import { type NodeView, transformNode } from '../../src/api/node.ts';
-import { findCondition, neverUpdated } from '../../src/api/conditions.ts';
-import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
+import { type NodeView, transformNode } from '../../src/machinery/api/node.ts';
+import { findCondition, neverUpdated } from '../../src/machinery/api/conditions.ts';
+import { podKey, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
 import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
 import { podsByNode } from '../../src/controller/taint-eviction/taint-evictor.ts';
 import { readyOf } from '../../src/controller/health/assess-node.ts';
 import { HealthTable } from '../../src/controller/health/health-table.ts';
 import { PodMarker } from '../../src/controller/pod-readiness/pod-marker.ts';
-import { MutationCache } from '../../src/informer/mutation-cache.ts';
+import { MutationCache } from '../../src/machinery/informer/mutation-cache.ts';
 import { FakeInformer } from '../support/fake-informer.ts';
 import { RecordingLogger, RecordingMeter, RecordingRecorder } from '../support/fakes.ts';
 import { ApiChecks } from './api-checks.ts';

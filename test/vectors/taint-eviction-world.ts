@@ -1,14 +1,14 @@
 // The taint evictor alone: node and pod events are delivered by the vector, its timers fire when the vector moves the clock.
 import assert from 'node:assert/strict';
-import type { EventDraft } from '../../src/api/event.ts';
-import type { KubeObject } from '../../src/api/meta.ts';
-import { type NodeView, transformNode } from '../../src/api/node.ts';
-import { podKey, type PodView, transformPod } from '../../src/api/pod.ts';
+import type { EventDraft } from '../../src/machinery/api/event.ts';
+import type { KubeObject } from '../../src/machinery/api/meta.ts';
+import { type NodeView, transformNode } from '../../src/machinery/api/node.ts';
+import { podKey, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
 import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
 import { cancellingDeletion, markingForDeletion } from '../../src/controller/taint-eviction/events.ts';
 import { podsByNode, TaintEvictor } from '../../src/controller/taint-eviction/taint-evictor.ts';
-import { EventBroadcaster } from '../../src/events/event-broadcaster.ts';
-import { MutationCache } from '../../src/informer/mutation-cache.ts';
+import { EventBroadcaster } from '../../src/machinery/events/event-broadcaster.ts';
+import { MutationCache } from '../../src/machinery/informer/mutation-cache.ts';
 import { FakeInformer } from '../support/fake-informer.ts';
 import { RecordingLogger, RecordingMeter, RecordingRecorder, SeededRandom } from '../support/fakes.ts';
 import { ApiChecks } from './api-checks.ts';

@@ -1,7 +1,7 @@
 // Finds the programs of the control plane. KUBEBUILDER_ASSETS, as in other Kubernetes projects, takes precedence over the
 // programs built here.
 import { delimiter, join } from 'node:path';
-import { assetsFolder, isExecutable } from '../../src/cli/programs/program-finder.ts';
+import { assetsFolder, isExecutable } from '../../src/cli/simulation/programs/program-finder.ts';
 import { defaultVersion } from './kubernetes-version.ts';
 import { controlPlaneBuild } from './programs.ts';
 

@@ -4,7 +4,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { assetsFolder } from '../../src/cli/programs/program-finder.ts';
+import { assetsFolder } from '../../src/cli/simulation/programs/program-finder.ts';
 import { findControlPlane } from './binaries.ts';
 import { selectVersion, splitArguments, UnknownVersion } from './kubernetes-version.ts';
 import { type ControlPlaneBuild, controlPlaneBuild, goBuildCommand, type Program, programs } from './programs.ts';

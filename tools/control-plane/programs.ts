@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildsFolder } from '../../src/cli/programs/program-finder.ts';
+import { buildsFolder } from '../../src/cli/simulation/programs/program-finder.ts';
 import { defaultVersion, type KubernetesVersion, selectedVersion } from './kubernetes-version.ts';
 
 /** The programs in build order: kubectl first, because it is useful without the others. */

@@ -6,7 +6,7 @@ import { isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } fr
 import { z } from 'zod';
 import { controllerFlags } from '../../src/cli/controller/flags.ts';
 import { acceptedBy, type FlagDefinition, keyOf } from '../../src/cli/flags/flag-definition.ts';
-import { defaultFileSettings, fileSettingShape } from '../../src/cli/policies/file-settings.ts';
+import { defaultFileSettings, fileSettingShape } from '../../src/policy/schema/file-settings.ts';
 import { permissionsPage } from '../manifests/permissions.ts';
 import { chartValuesSchema, configFlags } from './chart-values-schema.ts';
 import { dashboardText } from './dashboard.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { controllerFlags } from '../../src/cli/controller/flags.ts';
 import { type FlagDefinition, keyOf } from '../../src/cli/flags/flag-definition.ts';
 import { shapeOf } from '../../src/cli/flags/flag-schema.ts';
-import { fileSettingShape } from '../../src/cli/policies/file-settings.ts';
+import { fileSettingShape } from '../../src/policy/schema/file-settings.ts';
 
 /** Flags that other values of the chart set, because roles, ports or replicas depend on them. */
 const ownedByChart = new Set([

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { configFileSchema } from '../../src/cli/controller/config.ts';
 import { controllerFlags } from '../../src/cli/controller/flags.ts';
 import { type FlagDefinition, keyOf } from '../../src/cli/flags/flag-definition.ts';
-import { fileSettingShape } from '../../src/cli/policies/file-settings.ts';
+import { fileSettingShape } from '../../src/policy/schema/file-settings.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

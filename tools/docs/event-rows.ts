@@ -1,6 +1,6 @@
 // All Events: created by the functions of the code where possible, with placeholders in capital letters, and with a
 // description of when they are recorded. A test finds Events without a row.
-import type { EventDraft, EventType } from '../../src/api/event.ts';
+import type { EventDraft, EventType } from '../../src/machinery/api/event.ts';
 import { cancellingDeletion, markingForDeletion } from '../../src/controller/taint-eviction/events.ts';
 import { nodeNotReady, nodeRegistered, nodeRemoved } from '../../src/controller/health/events.ts';
 import { actsHeld, actsResumed, zoneFailure } from '../../src/controller/outage/events.ts';
@@ -15,9 +15,13 @@ import { keptFlapping, malformedFlapping, releasedFlapping } from '../../src/con
 import { breakerClosed, breakerOpened, malformedPause } from '../../src/controller/policies/events.ts';
 import { podNodeNotReady } from '../../src/controller/pod-readiness/events.ts';
 import { evaluationPaused, evaluationResumed } from '../../src/controller/freshness/events.ts';
-import { invalidResetAnnotation, policyNotAccepted } from '../../src/manager/policies/events.ts';
-import { becameLeader, stoppedLeading } from '../../src/election/events.ts';
-import { networkTexts, outOfDiskTexts, pressureTexts } from '../../src/kubelet/node-status/build-conditions.ts';
+import { invalidResetAnnotation, policyNotAccepted } from '../../src/policy/objects/events.ts';
+import { becameLeader, stoppedLeading } from '../../src/machinery/election/events.ts';
+import {
+  networkTexts,
+  outOfDiskTexts,
+  pressureTexts,
+} from '../../src/hollow-cluster/kubelet/node-status/build-conditions.ts';
 import {
   duplicatePodName,
   exceededGracePeriod,
@@ -25,14 +29,14 @@ import {
   failedSync,
   networkNotReadyEvent,
   podRejected,
-} from '../../src/kubelet/pod-config/events.ts';
+} from '../../src/hollow-cluster/kubelet/pod-config/events.ts';
 import {
   describeRuntimeEvent,
   type EventText,
   runtimeEvent,
-} from '../../src/kubelet/runtime/describe-runtime-event.ts';
-import { podScheduled, schedulingFailed } from '../../src/scheduler/events.ts';
-import { schedulerName } from '../../src/scheduler/scheduler.ts';
+} from '../../src/hollow-cluster/kubelet/runtime/describe-runtime-event.ts';
+import { podScheduled, schedulingFailed } from '../../src/hollow-cluster/scheduler/events.ts';
+import { schedulerName } from '../../src/hollow-cluster/scheduler/scheduler.ts';
 
 export interface EventRow {
   readonly component: string;

@@ -1,5 +1,5 @@
 // docs/events.md: all Events, from the functions that create them.
-import type { EventDraft } from '../../src/api/event.ts';
+import type { EventDraft } from '../../src/machinery/api/event.ts';
 import { controllerEvents, type EventRow, kubeletEvents, schedulerEvents } from './event-rows.ts';
 
 const introduction = `# Events

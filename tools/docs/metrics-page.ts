@@ -1,8 +1,8 @@
 // docs/metrics.md: the metrics of each command that serves /metrics, from their definitions.
-import { PromMeter } from '../../src/adapters/prom-meter.ts';
+import { PromMeter } from '../../src/machinery/adapters/prom-meter.ts';
 import { controllerProcessMetrics } from '../../src/cli/controller/metrics.ts';
-import { fleetProcessMetrics } from '../../src/cli/hollow-nodes/fleet-process.ts';
-import type { MetricDefinition } from '../../src/ports/meter.ts';
+import { fleetProcessMetrics } from '../../src/cli/simulation/hollow-nodes/fleet-process.ts';
+import type { MetricDefinition } from '../../src/machinery/ports/meter.ts';
 
 /** A metric of the client library. */
 interface LibraryMetric {

@@ -1,7 +1,7 @@
 // The permissions that the controller needs, by the controllers and features that run. The tests compare them with the roles
 // of the chart and with the requests to kube-apiserver.
 
-import { policyResource } from '../../src/api/node-lifecycle-policy.ts';
+import { policyResource } from '../../src/machinery/api/node-lifecycle-policy.ts';
 
 /** One verb on one resource, as in RBAC. */
 export interface Permission {

@@ -1,5 +1,5 @@
 /**
- * Writes src/apiserver/codec/descriptor.json: the protobuf messages of the embedded API server, and what their JSON form
+ * Writes src/hollow-cluster/apiserver/codec/descriptor.json: the protobuf messages of the embedded API server, and what their JSON form
  * looks like. Run it after a change of the served resources or of the release below, with Go on the PATH:
  *
  *     node tools/protobuf/generate-descriptor.ts
@@ -13,11 +13,11 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
-import { packageNameOf } from '../../src/apiserver/codec/package-name.ts';
-import { servedResources } from '../../src/apiserver/resources.ts';
+import { packageNameOf } from '../../src/hollow-cluster/apiserver/codec/package-name.ts';
+import { servedResources } from '../../src/hollow-cluster/apiserver/resources.ts';
 
 const release = 'v0.36.3';
-const outputFile = new URL('../../src/apiserver/codec/descriptor.json', import.meta.url);
+const outputFile = new URL('../../src/hollow-cluster/apiserver/codec/descriptor.json', import.meta.url);
 const modules = ['k8s.io/api', 'k8s.io/apimachinery'] as const;
 const metaV1 = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 

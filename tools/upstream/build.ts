@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { buildsFolder } from '../../src/cli/programs/program-finder.ts';
+import { buildsFolder } from '../../src/cli/simulation/programs/program-finder.ts';
 import { type CopiedTests, copiedTests, editSource } from './edit-source.ts';
 
 /** The release whose tests run, as go.mod requires it. */

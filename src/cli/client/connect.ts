@@ -1,7 +1,7 @@
-import type { Connection } from '../../adapters/kube-client/connection.ts';
-import { ConnectionError } from '../../adapters/kubeconfig/connection-error.ts';
-import { loadConnection } from '../../adapters/kubeconfig/connection.ts';
-import type { Logger } from '../../ports/logger.ts';
+import type { Connection } from '../../machinery/kube-client/connection.ts';
+import { ConnectionError } from '../../machinery/kubeconfig/connection-error.ts';
+import { loadConnection } from '../../machinery/kubeconfig/connection.ts';
+import type { Logger } from '../../machinery/ports/logger.ts';
 import { type CommandIo, printNote } from '../io/command-io.ts';
 
 interface ConnectOptions {

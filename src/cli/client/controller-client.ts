@@ -1,5 +1,5 @@
 // Prints pages of a running controller.
-import { ConnectionError } from '../../adapters/kubeconfig/connection-error.ts';
+import { ConnectionError } from '../../machinery/kubeconfig/connection-error.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import {
   type CommandIo,

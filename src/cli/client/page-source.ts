@@ -1,6 +1,6 @@
-import { readBody } from '../../adapters/kube-client/body.ts';
-import { ApiError } from '../../api/api-error.ts';
-import { isMap } from '../../api/json-map.ts';
+import { readBody } from '../../machinery/kube-client/body.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
+import { isMap } from '../../machinery/api/json-map.ts';
 
 /** A page of 500 nodes, the longest one, is a fiftieth of it. */
 export const pageBytesMax = 16 * 1024 * 1024;

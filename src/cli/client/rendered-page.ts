@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { escapeControls, escapeJsonControls } from '../../api/format-safe-text.ts';
+import { escapeControls, escapeJsonControls } from '../../machinery/api/format-safe-text.ts';
 import type { PageOutput } from './page-output.ts';
 
 /** A page as served, for this output. Throws a SyntaxError if JSON is expected and the page is something else. */

@@ -1,7 +1,7 @@
 // The pages of a controller at the address of --server.
 import { Agent, request } from 'undici';
-import { codeOf } from '../../adapters/kube-client/errors.ts';
-import type { TlsOptions } from '../../adapters/kube-client/connection.ts';
+import { codeOf } from '../../machinery/kube-client/errors.ts';
+import type { TlsOptions } from '../../machinery/kube-client/connection.ts';
 import { type ClientValues, type PageAccess, pageAccess } from './page-access.ts';
 import { type PageAnswer, PageError, type PageSource, readPageBody } from './page-source.ts';
 

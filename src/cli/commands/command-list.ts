@@ -63,19 +63,19 @@ export const commandList: readonly (CommandEntry | CommandGroup)[] = [
     name: 'demo',
     summary: 'Simulates an outage in one local process with an API server, hollow nodes and the controller',
     load: () => import('./demo.ts'),
-    loadFlags: async () => (await import('../demo/flags.ts')).demoFlags,
+    loadFlags: async () => (await import('../simulation/demo/flags.ts')).demoFlags,
   },
   {
     name: 'apiserver',
     summary: 'Runs the embedded API server for tests and experiments; kubectl works with it',
     load: () => import('./apiserver.ts'),
-    loadFlags: async () => (await import('../apiserver/flags.ts')).apiserverFlags,
+    loadFlags: async () => (await import('../simulation/apiserver/flags.ts')).apiserverFlags,
   },
   {
     name: 'hollow-nodes',
     summary: 'Runs simulated kubelets against any API server: they register, send heartbeats and simulate pods',
     load: () => import('./hollow-nodes.ts'),
-    loadFlags: async () => (await import('../hollow-nodes/flags.ts')).hollowNodesFlags,
+    loadFlags: async () => (await import('../simulation/hollow-nodes/flags.ts')).hollowNodesFlags,
   },
   {
     name: 'simulate',

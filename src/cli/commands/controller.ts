@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { randomUUID } from 'node:crypto';
-import { PinoLogger } from '../../adapters/pino-logger.ts';
-import { PromMeter } from '../../adapters/prom-meter.ts';
-import { SystemClock } from '../../adapters/system-clock.ts';
-import { SystemRandom } from '../../adapters/system-random.ts';
+import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
+import { PromMeter } from '../../machinery/adapters/prom-meter.ts';
+import { SystemClock } from '../../machinery/adapters/system-clock.ts';
+import { SystemRandom } from '../../machinery/adapters/system-random.ts';
 import { connect } from '../client/connect.ts';
 import { type CommandIo, exitSuccess, exitFailure, printNote, usageError } from '../io/command-io.ts';
 import type { ConfigFileSource } from '../controller/config-reloader.ts';

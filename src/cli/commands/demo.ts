@@ -1,30 +1,30 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PinoLogger } from '../../adapters/pino-logger.ts';
-import { SystemClock } from '../../adapters/system-clock.ts';
-import { SystemRandom } from '../../adapters/system-random.ts';
+import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
+import { SystemClock } from '../../machinery/adapters/system-clock.ts';
+import { SystemRandom } from '../../machinery/adapters/system-random.ts';
 import type { Decision } from '../../controller/model/decisions.ts';
 import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
 import { type ControllerConfig, parseControllerConfig } from '../controller/config.ts';
-import { demoControllerOptions } from '../demo/cluster.ts';
-import { JsonReporter, type Reporter, TextReporter } from '../demo/reporter.ts';
-import { runScenario } from '../demo/runner.ts';
-import { DemoEnvironment } from '../demo/environment.ts';
-import { scenario, type World } from '../demo/scenario.ts';
-import { workloadScenario } from '../demo/workload-scenario.ts';
-import { Workloads } from '../demo/workloads.ts';
-import { findPrograms } from '../programs/program-finder.ts';
+import { demoControllerOptions } from '../simulation/demo/cluster.ts';
+import { JsonReporter, type Reporter, TextReporter } from '../simulation/demo/reporter.ts';
+import { runScenario } from '../simulation/demo/runner.ts';
+import { DemoEnvironment } from '../simulation/demo/environment.ts';
+import { scenario, type World } from '../simulation/demo/scenario.ts';
+import { workloadScenario } from '../simulation/demo/workload-scenario.ts';
+import { Workloads } from '../simulation/demo/workloads.ts';
+import { findPrograms } from '../simulation/programs/program-finder.ts';
 import {
   type WorkloadFiles,
   workloadPrograms,
   WorkloadPrograms,
   programsMissing,
-} from '../programs/workload-programs.ts';
-import { DemoActions, noActions } from '../demo/demo-actions.ts';
-import { type DemoDashboard, startDemoDashboard } from '../demo/demo-dashboard.ts';
-import { demoFlags } from '../demo/flags.ts';
-import { ScenarioControl } from '../demo/scenario-control.ts';
+} from '../simulation/programs/workload-programs.ts';
+import { DemoActions, noActions } from '../simulation/demo/demo-actions.ts';
+import { type DemoDashboard, startDemoDashboard } from '../simulation/demo/demo-dashboard.ts';
+import { demoFlags } from '../simulation/demo/flags.ts';
+import { ScenarioControl } from '../simulation/demo/scenario-control.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { connect } from '../client/connect.ts';
-import { PinoLogger } from '../../adapters/pino-logger.ts';
-import type { ScriptStep } from '../../kubelet/faults/fault-script.ts';
-import type { FleetNode } from '../../kubelet/faults/select-nodes.ts';
+import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
+import type { ScriptStep } from '../../hollow-cluster/kubelet/faults/fault-script.ts';
+import type { FleetNode } from '../../hollow-cluster/kubelet/faults/select-nodes.ts';
 import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readValues } from '../flags/flag-schema.ts';
 import { parseFlags } from '../flags/flags.ts';
-import { formatGoDuration } from '../../api/go-duration.ts';
-import { isLoopback } from '../../adapters/page-server/loopback-host.ts';
-import { FleetProcess } from '../hollow-nodes/fleet-process.ts';
-import { readFaultScript } from '../hollow-nodes/fault-schema.ts';
-import type { Read } from '../io/document-schema.ts';
-import { readYamlText } from '../io/yaml-text.ts';
-import { hollowNodesFlags } from '../hollow-nodes/flags.ts';
+import { formatGoDuration } from '../../machinery/api/go-duration.ts';
+import { isLoopback } from '../../machinery/page-server/loopback-host.ts';
+import { FleetProcess } from '../simulation/hollow-nodes/fleet-process.ts';
+import { readFaultScript } from '../simulation/hollow-nodes/fault-schema.ts';
+import type { Read } from '../../machinery/yaml/yaml-text.ts';
+import { readYamlText } from '../../machinery/yaml/yaml-text.ts';
+import { hollowNodesFlags } from '../simulation/hollow-nodes/flags.ts';
 
 /** V8's default lets the heap grow by half before a collection; thousands of mostly idle nodes would then hold garbage. */
 const heapGrowingPercent = 20;

@@ -2,7 +2,7 @@ import { withPages } from '../client/controller-client.ts';
 import { PageError } from '../client/page-source.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import { type CommandIo, exitSuccess, usageError } from '../io/command-io.ts';
-import { escapeControls } from '../../api/format-safe-text.ts';
+import { escapeControls } from '../../machinery/api/format-safe-text.ts';
 import { DashboardForwarder } from '../kubectl/dashboard-forwarder.ts';
 import { dashboardFlags } from '../kubectl/flags.ts';
 import { LeaderPages } from '../kubectl/leader-pages.ts';

@@ -1,4 +1,4 @@
-import { ownValue } from '../../api/json-map.ts';
+import { ownValue } from '../../machinery/api/json-map.ts';
 
 const pluginNames: Readonly<Record<string, readonly string[]>> = {
   'kubectl-node_lifecycle': ['kubectl'],

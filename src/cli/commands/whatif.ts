@@ -1,13 +1,13 @@
-import { PinoLogger } from '../../adapters/pino-logger.ts';
-import { escapeJsonControls, escapeLine } from '../../api/format-safe-text.ts';
+import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
+import { escapeJsonControls, escapeLine } from '../../machinery/api/format-safe-text.ts';
 import { describeResult } from '../../simulator/scenario/describe-result.ts';
 import { runScenario } from '../../simulator/scenario/run-scenario.ts';
 import { connect } from '../client/connect.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import { type CommandIo, exitFailure, exitSuccess, printNote, usageError } from '../io/command-io.ts';
-import type { Read } from '../io/document-schema.ts';
-import { buildPolicyWarnings } from '../policies/build-policy-warnings.ts';
+import type { Read } from '../../machinery/yaml/yaml-text.ts';
+import { buildPolicyWarnings } from '../../policy/schema/build-policy-warnings.ts';
 import { settingsOf } from '../simulate/scenario-settings.ts';
 import { describeMissingLabels, selectMissingLabels } from '../simulate/select-missing-labels.ts';
 import { surroundings } from '../simulate/surroundings.ts';

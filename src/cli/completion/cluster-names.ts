@@ -1,8 +1,8 @@
 // Names of objects in the cluster of a kubeconfig, for shell completion: within two seconds, and none in case of any failure.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClusterClient } from '../../adapters/kube-client/cluster-client.ts';
-import { loadConnection } from '../../adapters/kubeconfig/connection.ts';
-import { mapOf, mapsOf, textOf } from '../../api/json-map.ts';
+import { ClusterClient } from '../../machinery/kube-client/cluster-client.ts';
+import { loadConnection } from '../../machinery/kubeconfig/connection.ts';
+import { mapOf, mapsOf, textOf } from '../../machinery/api/json-map.ts';
 import { userAgent } from '../io/version.ts';
 
 const timeMsMax = 2_000;

@@ -1,6 +1,6 @@
 // A process uses several API clients, each with its own connections and rate limit, so that no kind of request waits
 // behind another kind.
-import { HttpKubeApi, type HttpKubeApiOptions } from '../../adapters/kube-client/kube-api.ts';
+import { HttpKubeApi, type HttpKubeApiOptions } from '../../machinery/kube-client/kube-api.ts';
 import type { ControllerConfig } from './config.ts';
 import {
   canaryLimits,

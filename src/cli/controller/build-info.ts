@@ -1,4 +1,4 @@
-import type { Meter, MetricDefinition } from '../../ports/meter.ts';
+import type { Meter, MetricDefinition } from '../../machinery/ports/meter.ts';
 
 /** Build information, so that a dashboard can relate a change of behaviour to a change of version. */
 export const buildInfo: MetricDefinition = {

@@ -1,14 +1,14 @@
-import { isMap } from '../../api/json-map.ts';
+import { isMap } from '../../machinery/api/json-map.ts';
 import { type FlagDefinition, keyOf } from '../flags/flag-definition.ts';
 import type { Input } from '../flags/flags.ts';
-import { readYamlText } from '../io/yaml-text.ts';
+import { readYamlText } from '../../machinery/yaml/yaml-text.ts';
 import { nearestName } from '../flags/suggestions.ts';
 import {
   defaultFileSettings,
   type FileSettings,
   fileSettingShape,
   readFileSettings,
-} from '../policies/file-settings.ts';
+} from '../../policy/schema/file-settings.ts';
 
 /** The required apiVersion and kind of a config file. */
 export const configApiVersion = 'nodelifecycle/v1alpha1';

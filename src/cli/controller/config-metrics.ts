@@ -1,4 +1,4 @@
-import { counter, gauge } from '../../ports/meter.ts';
+import { counter, gauge } from '../../machinery/ports/meter.ts';
 
 export const configReloadsTotal = counter(
   'node_lifecycle_config_reloads_total',

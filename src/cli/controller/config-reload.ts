@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SettingChange } from '../../controller/model/decisions.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
-import { describePolicy } from '../policies/describe-policy.ts';
-import type { FileSettings } from '../policies/file-settings.ts';
+import { describePolicy } from '../../policy/schema/describe-policy.ts';
+import type { FileSettings } from '../../policy/schema/file-settings.ts';
 import { controllerFlags } from './flags.ts';
 import { validateControllerValues, type ControllerValues } from './rules.ts';
 import { type FlagDefinition, keyOf, optionOf, showValue } from '../flags/flag-definition.ts';

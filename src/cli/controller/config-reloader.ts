@@ -3,11 +3,11 @@
 // counts only if it does not change for a moment. The file is also polled, for file systems without notifications.
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Ambient } from '../../ports/ambient.ts';
-import { watchPath } from '../../adapters/path-watch.ts';
+import type { Ambient } from '../../machinery/ports/ambient.ts';
+import { watchPath } from '../../machinery/adapters/path-watch.ts';
 import type { SettingChange } from '../../controller/model/decisions.ts';
 import type { ConfigFileFacts } from '../../controller/explain/facts.ts';
-import { Alarm } from '../../supervision/alarm.ts';
+import { Alarm } from '../../machinery/supervision/alarm.ts';
 import {
   configLastReloadSuccess,
   configLastReloadSuccessful,

@@ -17,8 +17,8 @@ import {
 import type { FlagDefinition } from '../flags/flag-definition.ts';
 import { readValues, shapeOf } from '../flags/flag-schema.ts';
 import { parseFlags } from '../flags/flags.ts';
-import { buildPolicyWarnings } from '../policies/build-policy-warnings.ts';
-import { defaultFileSettings, fileSettingShape } from '../policies/file-settings.ts';
+import { buildPolicyWarnings } from '../../policy/schema/build-policy-warnings.ts';
+import { defaultFileSettings, fileSettingShape } from '../../policy/schema/file-settings.ts';
 import { selectControllers } from './selection.ts';
 
 /** The values of the flags by option name, and the options that are computed from them. */

@@ -1,11 +1,11 @@
 // The dashboard of a controller process: its state, its routes, and the requests that it counts.
-import type { Route } from '../../adapters/page-server/observability-server.ts';
+import type { Route } from '../../machinery/page-server/observability-server.ts';
 import type { DashboardSource } from '../../controller/dashboard/dashboard-source.ts';
 import type { DashboardKeeper } from '../../controller/snapshot/dashboard-keeper.ts';
 import { samplesEverySeconds } from '../../controller/snapshot/dashboard-samples.ts';
 import type { ServerInfo } from '../../dashboard/protocol.ts';
 import type { Manager } from '../../manager/manager.ts';
-import type { Ambient } from '../../ports/ambient.ts';
+import type { Ambient } from '../../machinery/ports/ambient.ts';
 import { dashboardRoutes } from '../dashboard/dashboard-routes.ts';
 import { RequestCounter } from '../dashboard/request-counter.ts';
 import { ownVersion } from '../io/version.ts';

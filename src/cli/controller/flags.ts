@@ -5,10 +5,10 @@ import {
   defaultPodGcOptions,
   policySources,
 } from '../../controller/model/options.ts';
-import { eventsApiDefault, eventsApis } from '../../events/events-api.ts';
+import { eventsApiDefault, eventsApis } from '../../machinery/events/events-api.ts';
 import { flag, type FlagDefinition, flagGroup } from '../flags/flag-definition.ts';
 import type { RemovedFlags } from '../flags/flags.ts';
-import { formatGoDuration } from '../../api/go-duration.ts';
+import { formatGoDuration } from '../../machinery/api/go-duration.ts';
 import { secureServingFlags } from '../secure-serving/flags.ts';
 import { logFlags } from '../flags/shared-flags.ts';
 

@@ -1,12 +1,12 @@
-import * as http from '../../adapters/kube-client/metrics.ts';
+import * as http from '../../machinery/kube-client/metrics.ts';
 import { controllerMetrics } from '../../controller/node-lifecycle.ts';
 import * as shadow from '../../controller/shadow/metrics.ts';
-import * as election from '../../election/metrics.ts';
-import * as events from '../../events/metrics.ts';
-import * as informer from '../../informer/metrics.ts';
-import * as policyObjects from '../../manager/policies/metrics.ts';
+import * as election from '../../machinery/election/metrics.ts';
+import * as events from '../../machinery/events/metrics.ts';
+import * as informer from '../../machinery/informer/metrics.ts';
+import * as policyObjects from '../../policy/objects/metrics.ts';
 import { buildInfo } from './build-info.ts';
-import { type MetricDefinition, metricsOf } from '../../ports/meter.ts';
+import { type MetricDefinition, metricsOf } from '../../machinery/ports/meter.ts';
 import * as dashboard from '../dashboard/metrics.ts';
 import * as config from './config-metrics.ts';
 import * as secureServing from '../secure-serving/metrics.ts';

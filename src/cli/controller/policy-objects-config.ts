@@ -1,7 +1,7 @@
 // Settings of the config file and policies that are objects of the API, together.
-import type { ReadPolicyObject } from '../../manager/policies/decide-policies-in-force.ts';
-import { policyObjectName } from '../../api/node-lifecycle-policy.ts';
-import { readPolicyObject } from '../policies/policy-object-reader.ts';
+import type { ReadPolicyObject } from '../../policy/objects/decide-policies-in-force.ts';
+import { policyObjectName } from '../../machinery/api/node-lifecycle-policy.ts';
+import { readPolicyObject } from '../../policy/schema/policy-object-reader.ts';
 import type { ConfigOutcome, ControllerConfig } from './config.ts';
 import { validatePolicyGrace } from './rules.ts';
 

@@ -1,17 +1,17 @@
 // The controller process: a replica of the controller with its connections and pages. Order of start: pages, then the
 // replica; order of shutdown: the replica, connections, pages.
 import { hostname } from 'node:os';
-import type { Connection } from '../../adapters/kube-client/connection.ts';
-import type { RunningObservability } from '../../adapters/page-server/observability-server.ts';
-import { policyObjectName } from '../../api/node-lifecycle-policy.ts';
-import { PQueueLanes } from '../../adapters/p-queue-lanes.ts';
-import type { PromMeter } from '../../adapters/prom-meter.ts';
+import type { Connection } from '../../machinery/kube-client/connection.ts';
+import type { RunningObservability } from '../../machinery/page-server/observability-server.ts';
+import { policyObjectName } from '../../machinery/api/node-lifecycle-policy.ts';
+import { PQueueLanes } from '../../machinery/adapters/p-queue-lanes.ts';
+import type { PromMeter } from '../../machinery/adapters/prom-meter.ts';
 import type { SettingChange } from '../../controller/model/decisions.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import { Manager } from '../../manager/manager.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Logger } from '../../ports/logger.ts';
-import type { Random } from '../../ports/random.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Logger } from '../../machinery/ports/logger.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import { announceBuild } from './build-info.ts';
 import { type ConfigFileSource, ConfigReloader } from './config-reloader.ts';
 import { makeReadingApis, makeWritingApis, type ReadingApis, type WritingApis } from './apis.ts';

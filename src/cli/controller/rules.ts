@@ -3,9 +3,9 @@ import type { controllerFlags } from './flags.ts';
 import { controllerWords, selectControllers, unknownControllers } from './selection.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
-import type { FileSettings } from '../policies/file-settings.ts';
+import type { FileSettings } from '../../policy/schema/file-settings.ts';
 import { type FlagRule, violations } from '../flags/flag-rule.ts';
-import { formatGoDuration } from '../../api/go-duration.ts';
+import { formatGoDuration } from '../../machinery/api/go-duration.ts';
 import { secureServingWarnings, secureServingRules } from '../secure-serving/rules.ts';
 
 /** The values of the flags, and the settings that only the config file has. */

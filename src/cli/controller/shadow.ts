@@ -1,4 +1,4 @@
-import type { Route } from '../../adapters/page-server/observability-server.ts';
+import type { Route } from '../../machinery/page-server/observability-server.ts';
 import { describeReport } from '../../controller/shadow/describe-report.ts';
 import type { ShadowReport } from '../../controller/shadow/report.ts';
 import { pageAnswer, problem } from '../pages/explain-pages.ts';

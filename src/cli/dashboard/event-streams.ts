@@ -1,11 +1,11 @@
 // The clients of the dashboard's events. Each gets a snapshot, and then at most one delta a second. A client that does not read
 // is sent nothing until it has read what was sent, and is disconnected if it does not.
-import type { Answer, StreamAnswer } from '../../adapters/page-server/observability-server.ts';
-import type { PageStream } from '../../adapters/page-server/page-stream.ts';
+import type { Answer, StreamAnswer } from '../../machinery/page-server/observability-server.ts';
+import type { PageStream } from '../../machinery/page-server/page-stream.ts';
 import type { DashboardSource } from '../../controller/dashboard/dashboard-source.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Logger } from '../../ports/logger.ts';
-import type { Meter } from '../../ports/meter.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Logger } from '../../machinery/ports/logger.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
 import { problem } from '../pages/explain-pages.ts';
 import { dashboardClients, dashboardRefused, dashboardSnapshots } from './metrics.ts';
 import { snapshotPieces } from './snapshot-pieces.ts';

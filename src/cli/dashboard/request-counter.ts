@@ -1,5 +1,5 @@
-import { restClientRequests } from '../../adapters/kube-client/metrics.ts';
-import type { Labels, Meter, MetricDefinition } from '../../ports/meter.ts';
+import { restClientRequests } from '../../machinery/kube-client/metrics.ts';
+import type { Labels, Meter, MetricDefinition } from '../../machinery/ports/meter.ts';
 
 /** Records in another meter, and counts the requests to the API server. */
 export class RequestCounter implements Meter {

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ownValue } from '../../api/json-map.ts';
+import { ownValue } from '../../machinery/api/json-map.ts';
 import type { DashboardAsset } from './dashboard-asset.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'dashboard');

@@ -1,7 +1,7 @@
 // Flags as data. The parser, the config file, `--help`, the flag reference and the JSON schema are all derived from these
 // tables.
 import { type BindAddress, formatBindAddress, isBindAddress } from './bind-address.ts';
-import { formatGoDuration } from '../../api/go-duration.ts';
+import { formatGoDuration } from '../../machinery/api/go-duration.ts';
 
 export type FlagKind = 'boolean' | 'number' | 'integer' | 'duration' | 'text' | 'address' | 'map';
 

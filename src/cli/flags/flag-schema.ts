@@ -1,7 +1,7 @@
 // The zod schema of a flag table, for values from the command line and from a file.
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { ownValue } from '../../api/json-map.ts';
+import { ownValue } from '../../machinery/api/json-map.ts';
 import { type BindAddress, bindAddressText, parseBindAddress } from './bind-address.ts';
 import {
   acceptedBy,
@@ -13,7 +13,7 @@ import {
   optionOf,
 } from './flag-definition.ts';
 import { type Input, parseFlags } from './flags.ts';
-import { formatGoDuration, goDurationText, parseGoDuration } from '../../api/go-duration.ts';
+import { formatGoDuration, goDurationText, parseGoDuration } from '../../machinery/api/go-duration.ts';
 
 /** The schema of all values of a table, by key. Inputs are texts as given (`1m30s`); outputs have durations in milliseconds. */
 function schemaOf(table: readonly FlagDefinition[]): z.ZodObject {

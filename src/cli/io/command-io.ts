@@ -1,4 +1,4 @@
-import { escapeLine } from '../../api/format-safe-text.ts';
+import { escapeLine } from '../../machinery/api/format-safe-text.ts';
 
 /** The parts of the process that a command may use. */
 export interface CommandIo {

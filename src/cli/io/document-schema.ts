@@ -1,9 +1,7 @@
 // Parts of the schemas of documents that users write. Each problem names the field, the accepted values and the given one.
 import { z } from 'zod';
-import { ownValue } from '../../api/json-map.ts';
-import { formatGoDuration, parseGoDuration } from '../../api/go-duration.ts';
-
-export type Read<T> = { readonly value: T } | { readonly problems: readonly string[] };
+import { ownValue } from '../../machinery/api/json-map.ts';
+import { formatGoDuration, parseGoDuration } from '../../machinery/api/go-duration.ts';
 
 export const durationAccepted = 'with a unit, such as 1m30s or 500ms';
 

@@ -1,7 +1,7 @@
 // Finds the pods of the controller, and the one that leads, with the permissions that the user has.
-import type { ClusterClient } from '../../adapters/kube-client/cluster-client.ts';
-import { ApiError } from '../../api/api-error.ts';
-import { mapOf, mapsOf, textOf } from '../../api/json-map.ts';
+import type { ClusterClient } from '../../machinery/kube-client/cluster-client.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
+import { mapOf, mapsOf, textOf } from '../../machinery/api/json-map.ts';
 import { PageError } from '../client/page-source.ts';
 import { describeAccessError, describeNotFound } from './describe-access.ts';
 import { type ControllerPod, parseControllerPod } from './parse-controller-pod.ts';

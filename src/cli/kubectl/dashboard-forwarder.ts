@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ownValue } from '../../api/json-map.ts';
+import { ownValue } from '../../machinery/api/json-map.ts';
 import { causeOf } from '../client/server-pages.ts';
-import { escapeControls } from '../../api/format-safe-text.ts';
+import { escapeControls } from '../../machinery/api/format-safe-text.ts';
 import { type LeaderPages, readState } from './leader-pages.ts';
 import type { PodPages } from './pod-pages.ts';
 

@@ -1,5 +1,5 @@
 // Why the plugin cannot reach a controller, with what to do.
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
 
 /** What was tried, and the permission that it needs. */
 interface Attempt {

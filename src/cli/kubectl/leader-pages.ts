@@ -1,7 +1,7 @@
 // The pages of the leader, whichever replica leads.
-import { ClusterClient } from '../../adapters/kube-client/cluster-client.ts';
-import { loadConnection } from '../../adapters/kubeconfig/connection.ts';
-import { mapOf } from '../../api/json-map.ts';
+import { ClusterClient } from '../../machinery/kube-client/cluster-client.ts';
+import { loadConnection } from '../../machinery/kubeconfig/connection.ts';
+import { mapOf } from '../../machinery/api/json-map.ts';
 import { type PageAnswer, PageError, type PageSource, readPage } from '../client/page-source.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { userAgent } from '../io/version.ts';

@@ -2,11 +2,11 @@
 // token that no other server accepts: of a service account that may read the pages, for their audience, valid for ten minutes.
 // A certificate that is verified for a name that the plugin derived from the pod it found may be a tenant's, so the user's own
 // credentials also need a namespace or a server name that the user chose.
-import type { ClusterClient } from '../../adapters/kube-client/cluster-client.ts';
-import type { Headers, TlsOptions } from '../../adapters/kube-client/connection.ts';
-import { ApiError } from '../../api/api-error.ts';
-import { mapOf, textOf } from '../../api/json-map.ts';
-import { pagesAudience } from '../../api/reviews.ts';
+import type { ClusterClient } from '../../machinery/kube-client/cluster-client.ts';
+import type { Headers, TlsOptions } from '../../machinery/kube-client/connection.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
+import { mapOf, textOf } from '../../machinery/api/json-map.ts';
+import { pagesAudience } from '../../machinery/api/reviews.ts';
 import { readAuthority } from '../client/page-access.ts';
 import { PageError } from '../client/page-source.ts';
 import type { ControllerPod } from './parse-controller-pod.ts';

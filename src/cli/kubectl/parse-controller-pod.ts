@@ -1,5 +1,5 @@
 // What the plugin needs of a pod of the controller. Fields of the wrong type are read as empty.
-import { type JsonMap, listOf, mapOf, mapsOf, ownValue, textOf } from '../../api/json-map.ts';
+import { type JsonMap, listOf, mapOf, mapsOf, ownValue, textOf } from '../../machinery/api/json-map.ts';
 
 /** The port of the pages, and how they are served. */
 export interface PagePort {

@@ -1,7 +1,7 @@
 // `/livez`, `/readyz` and `/healthz` in the format of the Kubernetes components (apiserver's `healthz` package), with two
 // differences: a failed check contains its reason, and the status is 503 instead of 500.
-import { escapeLine } from '../../api/format-safe-text.ts';
-import { type Answer, type Route, textAnswer } from '../../adapters/page-server/observability-server.ts';
+import { escapeLine } from '../../machinery/api/format-safe-text.ts';
+import { type Answer, type Route, textAnswer } from '../../machinery/page-server/observability-server.ts';
 
 export interface HealthCheck {
   /** As in `/readyz/NAME`. */

@@ -1,6 +1,6 @@
 // `/explain/nodes?state=STATE,...&limit=N&continue=NAME`: nodes that are not in the state ready, or those of the given
 // states, by name. `/explain/evictions?limit=N`: the pods that are due first. Both are bounded.
-import type { Answer, Route } from '../../adapters/page-server/observability-server.ts';
+import type { Answer, Route } from '../../machinery/page-server/observability-server.ts';
 import { type NodeState, nodeStates } from '../../dashboard/protocol.ts';
 import { describeEvictionList, describeNodeList } from '../../controller/explain/describe-lists.ts';
 import type { Snapshot } from '../../controller/snapshot/snapshot.ts';

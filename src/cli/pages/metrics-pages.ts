@@ -1,4 +1,4 @@
-import type { Route } from '../../adapters/page-server/observability-server.ts';
+import type { Route } from '../../machinery/page-server/observability-server.ts';
 
 /** The text of `/metrics`; PromMeter implements it. */
 interface MetricsText {

@@ -1,4 +1,4 @@
-import { ownValue } from '../../api/json-map.ts';
+import { ownValue } from '../../machinery/api/json-map.ts';
 
 // Maps the Go (IANA) names of cipher suites to OpenSSL's names. Supported are the suites of Go's preferred list: with
 // forward secrecy and authenticated encryption. As in Go, TLS 1.3 always has its three suites.

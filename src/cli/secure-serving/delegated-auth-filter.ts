@@ -1,9 +1,9 @@
 // Delegated authentication and authorization of page requests (apiserver `WithAuthentication`, `WithAuthorization`). If
 // a review fails, the request is denied.
-import type { Ambient } from '../../ports/ambient.ts';
-import { apiReason } from '../../api/api-error.ts';
-import type { NonResourceAccess, UserInfo } from '../../api/reviews.ts';
-import type { Answer, RequestInfo } from '../../adapters/page-server/observability-server.ts';
+import type { Ambient } from '../../machinery/ports/ambient.ts';
+import { apiReason } from '../../machinery/api/api-error.ts';
+import type { NonResourceAccess, UserInfo } from '../../machinery/api/reviews.ts';
+import type { Answer, RequestInfo } from '../../machinery/page-server/observability-server.ts';
 import { parseAccess, parseBearerToken, buildCertificateUser, isAlwaysAllowed } from './parse-access.ts';
 import { pageRequestsTotal } from './metrics.ts';
 import type { DelegatingAuthorizer } from './delegating-authorizer.ts';

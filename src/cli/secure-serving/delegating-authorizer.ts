@@ -1,6 +1,6 @@
 // TokenReviews and SubjectAccessReviews with a cache (apiserver's delegated authentication and authorization).
 import { createHmac, randomBytes } from 'node:crypto';
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
 import {
   type AccessDecision,
   type NonResourceAccess,
@@ -13,9 +13,9 @@ import {
   type UserInfo,
   transformAccessReview,
   transformTokenReview,
-} from '../../api/reviews.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Meter, MetricDefinition } from '../../ports/meter.ts';
+} from '../../machinery/api/reviews.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Meter, MetricDefinition } from '../../machinery/ports/meter.ts';
 import { authnRequestsTotal, authzRequestsTotal } from './metrics.ts';
 import type { SecureServingValues } from './rules.ts';
 import { parseTokenAudiences } from './parse-token-audiences.ts';

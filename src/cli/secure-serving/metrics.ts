@@ -1,4 +1,4 @@
-import { counter } from '../../ports/meter.ts';
+import { counter } from '../../machinery/ports/meter.ts';
 
 const help = (what: string): string => `Number of ${what} requests to the API server, by HTTP status code.`;
 

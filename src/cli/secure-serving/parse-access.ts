@@ -1,5 +1,5 @@
 // User and request attributes for authentication and authorization, as the API server derives them.
-import type { NonResourceAccess, UserInfo } from '../../api/reviews.ts';
+import type { NonResourceAccess, UserInfo } from '../../machinery/api/reviews.ts';
 
 /** The subject of a verified client certificate. */
 interface CertificateSubject {

@@ -1,4 +1,4 @@
-import { listOf, mapOf } from '../../api/json-map.ts';
+import { listOf, mapOf } from '../../machinery/api/json-map.ts';
 
 /**
  * The audiences that a token claims, without verification: they select the audience of the review, and the API server

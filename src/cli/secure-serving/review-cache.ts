@@ -1,6 +1,6 @@
-import { LruMap } from '../../queueing/lru-map.ts';
-import type { Clock } from '../../ports/clock.ts';
-import { TokenBucket } from '../../queueing/token-bucket.ts';
+import { LruMap } from '../../machinery/queueing/lru-map.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import { TokenBucket } from '../../machinery/queueing/token-bucket.ts';
 
 /** Rate limit of reviews: sustained rate per second, and burst. */
 export interface ReviewRate {

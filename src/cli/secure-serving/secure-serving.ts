@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import type { Ambient } from '../../ports/ambient.ts';
-import { CertificateFiles } from '../../adapters/page-server/certificate-files.ts';
-import type { RequestFilter, SecurePages } from '../../adapters/page-server/observability-server.ts';
-import type { PageTls } from '../../adapters/page-server/page-listener.ts';
-import { makeServingCertificate } from '../../apiserver/http/serving-certificate.ts';
+import type { Ambient } from '../../machinery/ports/ambient.ts';
+import { CertificateFiles } from '../../machinery/page-server/certificate-files.ts';
+import type { RequestFilter, SecurePages } from '../../machinery/page-server/observability-server.ts';
+import type { PageTls } from '../../machinery/page-server/page-listener.ts';
+import { makeServingCertificate } from '../../machinery/page-server/serving-certificate.ts';
 import { opensslCiphers } from './cipher-suites.ts';
 import { DelegatedAuthFilter } from './delegated-auth-filter.ts';
 import { type ReviewApi, DelegatingAuthorizer } from './delegating-authorizer.ts';

@@ -1,6 +1,6 @@
 // The data of the page that shows the runs of a simulation over virtual time.
 import type { Report, ReportRun, ReportState } from '../../dashboard/report/report-data.ts';
-import { formatGoDuration } from '../../api/go-duration.ts';
+import { formatGoDuration } from '../../machinery/api/go-duration.ts';
 import { buildMeasures } from '../../simulator/scenario/build-measures.ts';
 import { describeMeasure, describeResult, describeSettings } from '../../simulator/scenario/describe-result.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';

@@ -6,7 +6,8 @@ import {
   traceKind,
   type TraceRecord,
 } from '../../simulator/recording/cluster-trace.ts';
-import { problemsOf, type Read } from '../io/document-schema.ts';
+import { problemsOf } from '../io/document-schema.ts';
+import type { Read } from '../../machinery/yaml/yaml-text.ts';
 
 const headerSchema = z.object({
   apiVersion: z.literal(traceApiVersion, { error: traceApiVersion }),

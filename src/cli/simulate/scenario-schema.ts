@@ -1,8 +1,9 @@
 // The schema of a scenario file.
 import { z } from 'zod';
 import type { PodGroup, Scenario, ScenarioStep } from '../../simulator/scenario/scenario.ts';
-import { readFaultScript } from '../hollow-nodes/fault-schema.ts';
-import { duration, problemsOf, type Read, text, wholeNumber, word } from '../io/document-schema.ts';
+import { readFaultScript } from '../simulation/hollow-nodes/fault-schema.ts';
+import { duration, problemsOf, text, wholeNumber, word } from '../io/document-schema.ts';
+import type { Read } from '../../machinery/yaml/yaml-text.ts';
 
 const scenarioApiVersion = 'nodelifecycle/v1alpha1';
 const scenarioKind = 'SimulationScenario';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ScenarioSettings } from '../../simulator/scenario/run-scenario.ts';
 import { parseControllerConfig } from '../controller/config.ts';
-import type { Read } from '../io/document-schema.ts';
+import type { Read } from '../../machinery/yaml/yaml-text.ts';
 
 const policySourceError =
   '--policy-source: must be file (got crd): a scenario has no NodeLifecyclePolicy objects; nlc validate FILE --output=config ' +

@@ -1,4 +1,4 @@
-import { PQueueLanes } from '../../adapters/p-queue-lanes.ts';
+import { PQueueLanes } from '../../machinery/adapters/p-queue-lanes.ts';
 import type { Surroundings } from '../../simulator/world.ts';
 
 const concurrentWrites = 10;

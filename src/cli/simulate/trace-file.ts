@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { ClusterTrace } from '../../simulator/recording/cluster-trace.ts';
 import { toScenario } from '../../simulator/recording/to-scenario.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
-import type { Read } from '../io/document-schema.ts';
+import type { Read } from '../../machinery/yaml/yaml-text.ts';
 import { readTrace } from './read-trace.ts';
 
 interface TraceScenario {

@@ -1,4 +1,4 @@
-import { ownValue } from '../../api/json-map.ts';
+import { ownValue } from '../../machinery/api/json-map.ts';
 import type { SortKey } from './flags.ts';
 
 /** What the user chose. */

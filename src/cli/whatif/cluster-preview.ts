@@ -1,9 +1,9 @@
 // What a controller with these options does with a cluster.
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
-import { isHealthTaint, noExecuteTaints } from '../../api/taints.ts';
-import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
-import { zoneLevels, zoneName } from '../../api/zone.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import { isHealthTaint, noExecuteTaints } from '../../machinery/api/taints.ts';
+import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
+import { zoneLevels, zoneName } from '../../machinery/api/zone.ts';
 import { graceOf, missing, readyOf } from '../../controller/health/assess-node.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
 import {

@@ -1,6 +1,6 @@
-import type { LeaseView } from '../../api/lease.ts';
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
+import type { LeaseView } from '../../machinery/api/lease.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
 
 /** What was read from a cluster at one time. */
 export interface ClusterState {

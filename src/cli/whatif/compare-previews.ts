@@ -1,5 +1,5 @@
 // What is different between two previews of one cluster.
-import { formatTime } from '../../api/timestamps.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { ClusterPreview, NodePreview, PolicyPreview, ZonePreview } from './preview.ts';
 
 /** Null: it does not exist under this configuration. */

@@ -1,6 +1,6 @@
 // The report of `nlc whatif` as text: the same values as the JSON.
-import { escapeLine } from '../../api/format-safe-text.ts';
-import { formatGoDuration } from '../../api/go-duration.ts';
+import { escapeLine } from '../../machinery/api/format-safe-text.ts';
+import { formatGoDuration } from '../../machinery/api/go-duration.ts';
 import type { Change, Effects, WhatifReport } from './compare-previews.ts';
 import type { NodePreview, PolicyPreview, ZonePreview } from './preview.ts';
 

@@ -1,4 +1,4 @@
-import type { ZoneCondition } from '../../api/zone.ts';
+import type { ZoneCondition } from '../../machinery/api/zone.ts';
 import type { BreakerStatus, PolicyMode } from '../../controller/model/policy.ts';
 
 /** What holds the writes for a node: a mode, a pause, a breaker or planned maintenance, and who says so. */

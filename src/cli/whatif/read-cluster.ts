@@ -1,13 +1,13 @@
 // Reads nodes, leases and pods of a cluster once. Sends GET requests only.
-import { HttpKubeApi } from '../../adapters/kube-client/kube-api.ts';
-import type { Connection } from '../../adapters/kube-client/connection.ts';
-import { PromMeter } from '../../adapters/prom-meter.ts';
-import { SystemClock } from '../../adapters/system-clock.ts';
-import { SystemRandom } from '../../adapters/system-random.ts';
+import { HttpKubeApi } from '../../machinery/kube-client/kube-api.ts';
+import type { Connection } from '../../machinery/kube-client/connection.ts';
+import { PromMeter } from '../../machinery/adapters/prom-meter.ts';
+import { SystemClock } from '../../machinery/adapters/system-clock.ts';
+import { SystemRandom } from '../../machinery/adapters/system-random.ts';
 import { defaultControllerOptions } from '../../controller/model/options.ts';
-import { waitForCacheSync } from '../../informer/wait-for-cache-sync.ts';
+import { waitForCacheSync } from '../../machinery/informer/wait-for-cache-sync.ts';
 import { makeInformers } from '../../manager/informers.ts';
-import type { Logger } from '../../ports/logger.ts';
+import type { Logger } from '../../machinery/ports/logger.ts';
 import { userAgent } from '../io/version.ts';
 import type { ClusterState } from './cluster-state.ts';
 

@@ -1,7 +1,7 @@
 // The published state of a dashboard: what clients have been sent, or are to be sent. Its size is bounded by the number of
 // nodes and zones, and by the maxima below.
 import type { Cluster, Delta, NodeCell, Sample, ServerInfo, TimelineLine, ZoneRow } from '../../dashboard/protocol.ts';
-import { Ring } from '../../queueing/ring.ts';
+import { Ring } from '../../machinery/queueing/ring.ts';
 import type { DashboardSource, SnapshotHead } from './dashboard-source.ts';
 import { isSameCell } from './same-cell.ts';
 

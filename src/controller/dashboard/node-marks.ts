@@ -1,4 +1,4 @@
-import { KeyedHeap } from '../../queueing/keyed-heap.ts';
+import { KeyedHeap } from '../../machinery/queueing/keyed-heap.ts';
 
 /**
  * Nodes whose state is to be computed again: marked because something about them changed, or because a time has come. One

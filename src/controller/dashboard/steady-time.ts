@@ -1,4 +1,4 @@
-import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
+import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
 
 const toleranceMsMin = 2_000;
 const toleranceShare = 0.05;

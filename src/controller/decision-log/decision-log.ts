@@ -1,6 +1,6 @@
-import type { LogFields, Logger } from '../../ports/logger.ts';
-import { counter, type Meter } from '../../ports/meter.ts';
-import { LineLimit } from '../../queueing/line-limit.ts';
+import type { LogFields, Logger } from '../../machinery/ports/logger.ts';
+import { counter, type Meter } from '../../machinery/ports/meter.ts';
+import { LineLimit } from '../../machinery/queueing/line-limit.ts';
 import { decisionMessages } from './decision-messages.ts';
 import type { Decision, DecisionSink } from '../model/decisions.ts';
 import { classifyLevel } from './classify-level.ts';

@@ -1,7 +1,7 @@
-import { pauseAnnotation } from '../../api/node.ts';
-import { nodeLeaseNamespace } from '../../api/resources.ts';
-import { formatTime } from '../../api/timestamps.ts';
-import { zoneName } from '../../api/zone.ts';
+import { pauseAnnotation } from '../../machinery/api/node.ts';
+import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
+import { zoneName } from '../../machinery/api/zone.ts';
 import {
   type BootEvidence,
   type BreakerClosing,

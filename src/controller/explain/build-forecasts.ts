@@ -1,6 +1,6 @@
 // Predictions for nodes and pods. Times are on the monotonic clock; Infinity: not in the current state.
-import { type Taint, taintKeys } from '../../api/taints.ts';
-import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
+import { type Taint, taintKeys } from '../../machinery/api/taints.ts';
+import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
 import type { EvictionMark } from '../model/node-state.ts';
 import {
   buildNodeHolds,

@@ -1,6 +1,6 @@
-import { policyObjectName, resetAnnotation } from '../../api/node-lifecycle-policy.ts';
-import { pauseAnnotation } from '../../api/node.ts';
-import { nodeLeaseNamespace } from '../../api/resources.ts';
+import { policyObjectName, resetAnnotation } from '../../machinery/api/node-lifecycle-policy.ts';
+import { pauseAnnotation } from '../../machinery/api/node.ts';
+import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
 import type { RateRule, UnconfirmedReason } from '../model/decisions.ts';
 import { controllerNames, type ControllerSelection, type PolicySource } from '../model/options.ts';
 import type { Now } from '../model/node-state.ts';

@@ -1,4 +1,4 @@
-import { flappingTaintKey, sameTaint, type Taint } from '../../api/taints.ts';
+import { flappingTaintKey, sameTaint, type Taint } from '../../machinery/api/taints.ts';
 import {
   type Action,
   buildEvictionForecast,

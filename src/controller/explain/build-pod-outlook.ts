@@ -1,4 +1,4 @@
-import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
+import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
 import type { Now } from '../model/node-state.ts';
 import { controllerNames } from '../model/options.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ZoneCondition } from '../../api/zone.ts';
+import type { ZoneCondition } from '../../machinery/api/zone.ts';
 import type { ZoneArithmetic } from '../model/decisions.ts';
 import { buildZoneHolds } from './build-holds.ts';
 import type { Now } from '../model/node-state.ts';

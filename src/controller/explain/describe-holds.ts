@@ -1,5 +1,5 @@
 // Holds as text: why nothing is done now, and what would end it.
-import { nodeLeaseNamespace } from '../../api/resources.ts';
+import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
 import { describeBreakerCount } from '../model/decisions.ts';
 import { describeHoldSource, type MaintenanceSignal } from '../model/policy.ts';
 import type { Hold, Unblocker } from './facts.ts';

@@ -1,6 +1,6 @@
 // Outlooks as text: the same values as the JSON.
-import { flappingAnnotation, outOfServiceAnnotation } from '../../api/node.ts';
-import { flappingTaintKey, type Taint } from '../../api/taints.ts';
+import { flappingAnnotation, outOfServiceAnnotation } from '../../machinery/api/node.ts';
+import { flappingTaintKey, type Taint } from '../../machinery/api/taints.ts';
 import type { PodGcReason } from '../model/decisions.ts';
 import { describeFlappingEnd, describeRecoveries } from '../model/flapping.ts';
 import { describeFencingDoubt, type FencingDoubt } from '../model/out-of-service.ts';

@@ -1,5 +1,5 @@
 // The summary of the controller as text: the same values as the JSON.
-import { formatTime } from '../../api/timestamps.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
 import { describeBreakerCount } from '../model/decisions.ts';
 import { controllerNames } from '../model/options.ts';
 import { type BreakerStatus, describeMaxUnhealthy, type PolicyCount } from '../model/policy.ts';

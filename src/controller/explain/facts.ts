@@ -1,8 +1,8 @@
 /** The records of explanations. Those named Facts are input; their numbers in Ms are times on the monotonic clock. */
-import type { Taint } from '../../api/taints.ts';
-import type { Toleration } from '../../api/tolerations.ts';
-import type { ZoneCondition } from '../../api/zone.ts';
-import type { InformerStatus } from '../../informer/informer.ts';
+import type { Taint } from '../../machinery/api/taints.ts';
+import type { Toleration } from '../../machinery/api/tolerations.ts';
+import type { ZoneCondition } from '../../machinery/api/zone.ts';
+import type { InformerStatus } from '../../machinery/informer/informer.ts';
 import type {
   BreakerCount,
   Decision,

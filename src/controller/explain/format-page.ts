@@ -1,5 +1,5 @@
 // What the pages in text form have in common: rows of a label and a text, times, and the history at the end.
-import { escapeLine } from '../../api/format-safe-text.ts';
+import { escapeLine } from '../../machinery/api/format-safe-text.ts';
 import type { Estimate, HistoryLine } from './facts.ts';
 
 /** A label and its text. A text of null: no line. */

@@ -1,4 +1,4 @@
-import { formatMicroTime } from '../../api/timestamps.ts';
+import { formatMicroTime } from '../../machinery/api/timestamps.ts';
 import type { Now } from '../model/node-state.ts';
 import type { Estimate, EvictionOutlook, NextAction, Past } from './facts.ts';
 

@@ -1,7 +1,7 @@
 // Decides whether a node is to be kept, stays kept, or is to be released, from the node and the time.
-import type { NodeView } from '../../api/node.ts';
-import { flappingTaintKey } from '../../api/taints.ts';
-import { clockSkewMs } from '../../api/timestamps.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { flappingTaintKey } from '../../machinery/api/taints.ts';
+import { clockSkewMs } from '../../machinery/api/timestamps.ts';
 import type { AppliedFlappingRule, DueKeeping, FlappingState } from '../model/flapping.ts';
 import { parseRecord } from './parse-flapping-record.ts';
 

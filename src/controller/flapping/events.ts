@@ -1,6 +1,6 @@
-import type { EventDraft } from '../../api/event.ts';
-import { flappingAnnotation, type NodeView } from '../../api/node.ts';
-import { formatTime } from '../../api/timestamps.ts';
+import type { EventDraft } from '../../machinery/api/event.ts';
+import { flappingAnnotation, type NodeView } from '../../machinery/api/node.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
 import { describeRecoveries } from '../model/flapping.ts';
 import type { FlappingRule } from '../model/policy.ts';
 

@@ -1,4 +1,4 @@
-import type { Meter } from '../../ports/meter.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
 import type { BudgetUsage } from './kept-nodes.ts';
 import { flappingNodes } from './metrics.ts';
 

@@ -1,12 +1,12 @@
 // Keeps nodes that recover often from new pods for a while: a NoSchedule taint takes the place of the health taints. No pod is
 // evicted, and NoExecute taints are removed as from any other node.
-import { flappingAnnotation, type NodeView } from '../../api/node.ts';
-import { flappingTaintKey, isHealthTaint, type Taint } from '../../api/taints.ts';
-import { formatTime } from '../../api/timestamps.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { EventRecorder } from '../../ports/event-recorder.ts';
-import type { Meter } from '../../ports/meter.ts';
-import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
+import { flappingAnnotation, type NodeView } from '../../machinery/api/node.ts';
+import { flappingTaintKey, isHealthTaint, type Taint } from '../../machinery/api/taints.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
+import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 import {
   type Command,
   type CommandWriter,

@@ -1,8 +1,8 @@
-import type { NodeView } from '../../api/node.ts';
-import { isHealthTaint } from '../../api/taints.ts';
-import { KeyedHeap } from '../../queueing/keyed-heap.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Live } from '../../ports/live.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { isHealthTaint } from '../../machinery/api/taints.ts';
+import { KeyedHeap } from '../../machinery/queueing/keyed-heap.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 import type { AppliedFlappingRule, FlappingFacts, FlappingState } from '../model/flapping.ts';
 import type { Now } from '../model/node-state.ts';
 import type { NodePolicy, PolicySelection } from '../model/policy.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../ports/clock.ts';
-import type { Live } from '../../ports/live.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 import type { AppliedFlappingRule } from '../model/flapping.ts';
 import type { NodePolicy } from '../model/policy.ts';
 import { budgetOf } from './decide-level.ts';

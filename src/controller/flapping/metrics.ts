@@ -1,4 +1,4 @@
-import { counter, gauge } from '../../ports/meter.ts';
+import { counter, gauge } from '../../machinery/ports/meter.ts';
 
 export const flappingNodes = gauge(
   'node_lifecycle_flapping_nodes',

@@ -1,5 +1,5 @@
-import { mapOf } from '../../api/json-map.ts';
-import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
+import { mapOf } from '../../machinery/api/json-map.ts';
+import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { FlappingRecord } from '../model/flapping.ts';
 import { levelMax } from './decide-level.ts';
 

@@ -1,7 +1,7 @@
-import { findCondition } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import { isHealthTaint } from '../../api/taints.ts';
-import { clockSkewMs } from '../../api/timestamps.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { isHealthTaint } from '../../machinery/api/taints.ts';
+import { clockSkewMs } from '../../machinery/api/timestamps.ts';
 import type { Now } from '../model/node-state.ts';
 import type { DueKeeping, FlappingRecord } from '../model/flapping.ts';
 import type { FlappingRule } from '../model/policy.ts';

@@ -1,15 +1,15 @@
 // A watch can be open and late: an API server whose cache lags keeps sending old events. Only a write whose own watch
 // event is measured detects that.
-import { apiReason } from '../../api/api-error.ts';
-import { objectKey } from '../../api/object-key.ts';
-import { canaryLeaseName, nodeLeaseNamespace } from '../../api/resources.ts';
-import { isOlder } from '../../api/resource-version.ts';
-import type { Informer, InformerStatus } from '../../informer/informer.ts';
-import type { LeaseView } from '../../api/lease.ts';
-import type { Ambient } from '../../ports/ambient.ts';
-import type { CanaryLease } from '../../ports/leases.ts';
+import { apiReason } from '../../machinery/api/api-error.ts';
+import { objectKey } from '../../machinery/api/object-key.ts';
+import { canaryLeaseName, nodeLeaseNamespace } from '../../machinery/api/resources.ts';
+import { isOlder } from '../../machinery/api/resource-version.ts';
+import type { Informer, InformerStatus } from '../../machinery/informer/informer.ts';
+import type { LeaseView } from '../../machinery/api/lease.ts';
+import type { Ambient } from '../../machinery/ports/ambient.ts';
+import type { CanaryLease } from '../../machinery/ports/leases.ts';
 import { canaryLatency } from './metrics.ts';
-import type { Live } from '../../ports/live.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 import type { ControllerOptions } from '../model/options.ts';
 import { planFreshness } from './plan-freshness.ts';
 

@@ -1,5 +1,5 @@
-import type { EventDraft } from '../../api/event.ts';
-import { nodeLeaseNamespace } from '../../api/resources.ts';
+import type { EventDraft } from '../../machinery/api/event.ts';
+import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
 import type { StaleReason } from '../model/freshness.ts';
 import { describeStaleness } from '../model/decisions.ts';
 

@@ -1,4 +1,4 @@
-import type { Informer, InformerStatus } from '../../informer/informer.ts';
+import type { Informer, InformerStatus } from '../../machinery/informer/informer.ts';
 
 /**
  * A list that has not been read after this time is requested again: the informer may have been delayed or have just

@@ -1,10 +1,10 @@
 // Stale watches of the controller are not evidence that nodes failed. Frames of the lease watch are contact; when none
 // arrive the API server is probed. Contacts advance the health clock.
-import type { Informer } from '../../informer/informer.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { EventRecorder } from '../../ports/event-recorder.ts';
-import type { Meter } from '../../ports/meter.ts';
-import type { LiveLeases } from '../../ports/leases.ts';
+import type { Informer } from '../../machinery/informer/informer.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
+import type { LiveLeases } from '../../machinery/ports/leases.ts';
 import type { Freshness, StaleReason } from '../model/freshness.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { evaluationPaused, evaluationResumed } from './events.ts';
@@ -14,7 +14,7 @@ import { FreshClock } from './fresh-clock.ts';
 import { StaleTime } from './stale-time.ts';
 import { StandInFrames } from './stand-in-frames.ts';
 import { evidenceMsMax, StandInLists } from './stand-in-lists.ts';
-import type { Live } from '../../ports/live.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 import type { ControllerOptions } from '../model/options.ts';
 
 interface WatchFreshnessOptions {

@@ -6,10 +6,10 @@ import {
   heartbeatConditionTypes,
   neverUpdated,
   stoppedPosting,
-} from '../../api/conditions.ts';
-import type { LeaseView } from '../../api/lease.ts';
-import type { NodeView } from '../../api/node.ts';
-import { formatTime } from '../../api/timestamps.ts';
+} from '../../machinery/api/conditions.ts';
+import type { LeaseView } from '../../machinery/api/lease.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { GraceRule } from '../model/decisions.ts';
 import type { HealthRecord } from './health-record.ts';
 import type { Now } from '../model/node-state.ts';

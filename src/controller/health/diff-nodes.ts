@@ -1,5 +1,5 @@
-import { ownValue } from '../../api/json-map.ts';
-import type { NodeView } from '../../api/node.ts';
+import { ownValue } from '../../machinery/api/json-map.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
 
 /** Whether anything changed that a decision depends on. A heartbeat alone does not: it only moves a deadline. */
 export function affectsDecisions(before: NodeView, after: NodeView): boolean {

@@ -1,5 +1,5 @@
-import type { LeaseView } from '../../api/lease.ts';
-import { parseTimestamp } from '../../api/timestamps.ts';
+import type { LeaseView } from '../../machinery/api/lease.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { HealthRecord } from './health-record.ts';
 import type { Now } from '../model/node-state.ts';
 

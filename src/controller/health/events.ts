@@ -1,5 +1,5 @@
-import type { EventDraft } from '../../api/event.ts';
-import type { NodeView } from '../../api/node.ts';
+import type { EventDraft } from '../../machinery/api/event.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
 
 type NodeIdentity = Pick<NodeView, 'name' | 'uid'>;
 

@@ -1,4 +1,4 @@
-import type { LeaseView } from '../../api/lease.ts';
+import type { LeaseView } from '../../machinery/api/lease.ts';
 import type { HeartbeatChannel } from '../model/node-state.ts';
 
 /** The heartbeats of one node. All times are on the monotonic clock at the moment of the observation. */

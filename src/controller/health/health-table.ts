@@ -1,6 +1,6 @@
-import type { LeaseView } from '../../api/lease.ts';
-import type { NodeView } from '../../api/node.ts';
-import { KeyedHeap } from '../../queueing/keyed-heap.ts';
+import type { LeaseView } from '../../machinery/api/lease.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { KeyedHeap } from '../../machinery/queueing/keyed-heap.ts';
 import { type Graces, type NodeAssessment, assessNode, buildRecord, silentFromMs } from './assess-node.ts';
 import type { HealthRecord } from './health-record.ts';
 import type { Now } from '../model/node-state.ts';

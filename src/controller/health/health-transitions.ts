@@ -1,6 +1,6 @@
-import type { NodeView } from '../../api/node.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Meter } from '../../ports/meter.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
 import type { BootEvidence, DecisionSink } from '../model/decisions.ts';
 import { missing } from './assess-node.ts';
 import type { HealthRecord } from './health-record.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
 
 /**
  * A living kubelet posts its status 7.5 minutes after the last time at the latest: five minutes, and half of that as jitter. A node

@@ -1,4 +1,4 @@
-import { counter, gauge, histogram } from '../../ports/meter.ts';
+import { counter, gauge, histogram } from '../../machinery/ports/meter.ts';
 
 export const allNodesHealthDuration = histogram(
   'node_collector_update_all_nodes_health_duration_seconds',

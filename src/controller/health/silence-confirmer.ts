@@ -1,14 +1,14 @@
-import { ApiError } from '../../api/api-error.ts';
-import type { LeaseView } from '../../api/lease.ts';
-import type { MutationCache } from '../../informer/mutation-cache.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
+import type { LeaseView } from '../../machinery/api/lease.ts';
+import type { MutationCache } from '../../machinery/informer/mutation-cache.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Freshness } from '../model/freshness.ts';
-import type { LeaseRead, LiveLeases } from '../../ports/leases.ts';
+import type { LeaseRead, LiveLeases } from '../../machinery/ports/leases.ts';
 import type { DecisionSink, UnconfirmedReason } from '../model/decisions.ts';
 import type { ControllerOptions } from '../model/options.ts';
 import type { LeaseLoss } from './lease-loss.ts';
 import type { HealthTransitions } from './health-transitions.ts';
-import type { Live } from '../../ports/live.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 
 /**
  * Maximum number of single reads in flight. Above it, one list of all leases costs the API server less than single

@@ -1,5 +1,5 @@
-import { findCondition, stoppedPosting, neverUpdated } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
+import { findCondition, stoppedPosting, neverUpdated } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
 import type { NodeAssessment } from './assess-node.ts';
 
 type Silent = Extract<NodeAssessment, { readonly kind: 'silent' }>;

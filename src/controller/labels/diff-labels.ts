@@ -1,5 +1,5 @@
-import { ownValue } from '../../api/json-map.ts';
-import type { Labels } from '../../api/topology.ts';
+import { ownValue } from '../../machinery/api/json-map.ts';
+import type { Labels } from '../../machinery/api/topology.ts';
 
 /** Current label, and the deprecated one that must have the same value. */
 const mirrored: readonly (readonly [from: string, to: string])[] = [

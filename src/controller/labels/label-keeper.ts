@@ -1,4 +1,4 @@
-import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
+import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 import type { CommandWriter, NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { diffLabels, needsLabels } from './diff-labels.ts';

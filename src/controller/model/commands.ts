@@ -1,12 +1,12 @@
 /** Every write that the controller may make. A command is a value: it can be logged, counted, compared and rejected. */
-import type { ApiReason } from '../../api/api-error.ts';
-import type { Condition } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
-import type { Taint } from '../../api/taints.ts';
-import type { Labels } from '../../api/topology.ts';
-import type { WriteLane } from '../../ports/write-lanes.ts';
-import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
+import type { ApiReason } from '../../machinery/api/api-error.ts';
+import type { Condition } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import type { Taint } from '../../machinery/api/taints.ts';
+import type { Labels } from '../../machinery/api/topology.ts';
+import type { WriteLane } from '../../machinery/ports/write-lanes.ts';
+import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 
 export type Command =
   | {

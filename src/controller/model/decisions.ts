@@ -1,10 +1,10 @@
 /**
  * Decisions with their reasons, as values: logged, counted, kept and exposed. Text is made from them only for output.
  */
-import type { ApiReason } from '../../api/api-error.ts';
-import type { Labels } from '../../api/topology.ts';
+import type { ApiReason } from '../../machinery/api/api-error.ts';
+import type { Labels } from '../../machinery/api/topology.ts';
 import type { EvictionRefusal } from './commands.ts';
-import type { ZoneCondition } from '../../api/zone.ts';
+import type { ZoneCondition } from '../../machinery/api/zone.ts';
 import type { FlappingEnd } from './flapping.ts';
 import type { StaleReason } from './freshness.ts';
 import type { FencingDoubt } from './out-of-service.ts';

@@ -1,5 +1,5 @@
-import type { ReadFailure } from '../../api/api-error.ts';
-import type { NodeView } from '../../api/node.ts';
+import type { ReadFailure } from '../../machinery/api/api-error.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
 
 /**
  * Result of a live read of a node. `gone`: a Status of the API server names this node as not found. `unreadable`: no

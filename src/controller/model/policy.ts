@@ -1,5 +1,5 @@
 /** Policies: settings and a mode for the nodes that a label selector matches. */
-import type { LabelRequirement } from '../../api/label-selector.ts';
+import type { LabelRequirement } from '../../machinery/api/label-selector.ts';
 
 /**
  * `Enforce`: acts. `Observe`: evaluates and reports, and writes nothing for its nodes and their pods. `Paused`: holds

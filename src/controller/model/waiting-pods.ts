@@ -1,5 +1,5 @@
 /** Pods whose deletion is due and that wait because of the policy of their node. */
-import type { TokenWait } from '../../queueing/token-queues.ts';
+import type { TokenWait } from '../../machinery/queueing/token-queues.ts';
 import type { DeletionRate } from './policy.ts';
 
 /** A pod that waits for a token of the policy of its node. */

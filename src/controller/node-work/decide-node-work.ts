@@ -1,4 +1,4 @@
-import type { NodeView } from '../../api/node.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
 import { needsLabels } from '../labels/diff-labels.ts';
 import { decideNoScheduleChange, healthTaintsOf, wantedNoScheduleKeys } from '../tainting/decide-taints.ts';
 

@@ -1,8 +1,8 @@
-import type { NodeView } from '../../api/node.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Meter } from '../../ports/meter.ts';
-import { type WorkOutcome, WorkQueue } from '../../queueing/work-queue.ts';
-import { WorkLoop } from '../../supervision/work-loop.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
+import { type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
+import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { evaluationFailed } from '../model/decisions.ts';
 import { decideNodeWork, type NodeWork, type NodeWorkFacts } from './decide-node-work.ts';

@@ -1,11 +1,11 @@
 // Decides whether a node gets, keeps or loses the taint out-of-service. It has pods deleted by force and volumes detached,
 // which destroys data if the node still runs: so it needs a proof that this boot of the node was ended, never a time
 // alone, and it ends when another boot has reported itself.
-import type { NodeView } from '../../api/node.ts';
-import { findCondition } from '../../api/conditions.ts';
-import { mapOf } from '../../api/json-map.ts';
-import { hasTaint, outOfServiceTaintKey, taintKeys } from '../../api/taints.ts';
-import { outOfServiceLabel } from '../../api/topology.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
+import { mapOf } from '../../machinery/api/json-map.ts';
+import { hasTaint, outOfServiceTaintKey, taintKeys } from '../../machinery/api/taints.ts';
+import { outOfServiceLabel } from '../../machinery/api/topology.ts';
 import type { OutOfServiceRecord, OutOfServiceState } from '../model/out-of-service.ts';
 import type { OutOfServiceRule } from '../model/policy.ts';
 import type { EvidenceOrder } from './decide-order.ts';

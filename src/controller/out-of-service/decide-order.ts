@@ -1,7 +1,7 @@
 // Decides whether evidence is younger than the last heartbeat of its node. A machine that was fenced sends none after it.
-import { findCondition } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import { clockSkewMs, parseTimestamp } from '../../api/timestamps.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { clockSkewMs, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { FencingEvidence } from './select-evidence.ts';
 
 /** `newer`: than the last heartbeat. `disproved`: a heartbeat came after it. `unknown`: nothing shows the order. */

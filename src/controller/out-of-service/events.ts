@@ -1,5 +1,5 @@
-import type { EventDraft } from '../../api/event.ts';
-import { type NodeView, outOfServiceAnnotation } from '../../api/node.ts';
+import type { EventDraft } from '../../machinery/api/event.ts';
+import { type NodeView, outOfServiceAnnotation } from '../../machinery/api/node.ts';
 import { describeFencingDoubt, type FencingDoubt } from '../model/out-of-service.ts';
 
 type NodeIdentity = Pick<NodeView, 'name' | 'uid'>;

@@ -1,5 +1,5 @@
-import { type Condition, findCondition } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
+import { type Condition, findCondition } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
 import type { OutOfServiceRule } from '../model/policy.ts';
 import type { EvidenceOrder } from './decide-order.ts';
 import { type FencingEvidence, selectEvidence } from './select-evidence.ts';

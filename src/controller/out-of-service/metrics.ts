@@ -1,4 +1,4 @@
-import { counter } from '../../ports/meter.ts';
+import { counter } from '../../machinery/ports/meter.ts';
 
 export const outOfServiceTaints = counter(
   'node_lifecycle_out_of_service_taints_total',

@@ -1,5 +1,5 @@
-import { fencedAnnotation, type NodeView } from '../../api/node.ts';
-import { parseTimestamp } from '../../api/timestamps.ts';
+import { fencedAnnotation, type NodeView } from '../../machinery/api/node.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { OutOfServiceRule } from '../model/policy.ts';
 
 /** Something on a node that says that its boot was ended. */

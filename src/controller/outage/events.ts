@@ -1,6 +1,6 @@
-import type { EventDraft } from '../../api/event.ts';
-import { nodeLeaseNamespace } from '../../api/resources.ts';
-import { zoneName } from '../../api/zone.ts';
+import type { EventDraft } from '../../machinery/api/event.ts';
+import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
+import { zoneName } from '../../machinery/api/zone.ts';
 import { describeControlPlane, describeHoldEnd, type OutageArithmetic } from '../model/decisions.ts';
 
 // About the namespace of the node leases: an outage affects many nodes, so no single Node is the regarding object.

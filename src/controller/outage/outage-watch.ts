@@ -1,8 +1,8 @@
 // Classifies every silence before any action. While the class is a failure of the path to the API server, the pods of
 // the affected nodes stay ready and these nodes get no NoExecute taint; other silent nodes are handled as usual. The
 // hold is bounded: nodes that are still silent at its end are handled as usual.
-import type { EventRecorder } from '../../ports/event-recorder.ts';
-import type { Meter } from '../../ports/meter.ts';
+import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
 import type { ControllerOptions } from '../model/options.ts';
 import type { DecisionSink, OutageArithmetic, SilenceOutageClass } from '../model/decisions.ts';
 import { classifyOutage, silenceWindowMs, type Silence, type Silences } from './classify-outage.ts';
@@ -11,7 +11,7 @@ import { zoneFailure } from './events.ts';
 import { outageHoldAge, outageHoldLimit, outageInForce, silentNodesTotal } from './metrics.ts';
 import { type OutageHold, PathFailureHold } from './path-failure-hold.ts';
 import { planHoldMsMax } from './plan-hold.ts';
-import type { Live } from '../../ports/live.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 
 const looksPerWindow = 12;
 /** Nodes of one outage may be confirmed one after the other: for so many windows it is not announced again. */

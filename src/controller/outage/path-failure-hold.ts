@@ -1,6 +1,6 @@
 // The hold of a ControlPlanePathFailure: start, end and reason. Its end follows from when the first node became silent
 // and from the configured maximum, so a changed maximum applies to a hold in force.
-import type { EventRecorder } from '../../ports/event-recorder.ts';
+import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { DecisionSink, OutageArithmetic } from '../model/decisions.ts';
 import type { Silence } from './classify-outage.ts';
 import { actsHeld, actsResumed } from './events.ts';

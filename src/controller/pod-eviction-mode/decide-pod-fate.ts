@@ -1,5 +1,5 @@
-import { type DaemonSetView, selectsLabels } from '../../api/daemonset.ts';
-import type { PodView } from '../../api/pod.ts';
+import { type DaemonSetView, selectsLabels } from '../../machinery/api/daemonset.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
 
 export type PodFate =
   | { readonly fate: 'leaves' }

@@ -1,5 +1,5 @@
-import type { EventDraft } from '../../api/event.ts';
-import type { PodView } from '../../api/pod.ts';
+import type { EventDraft } from '../../machinery/api/event.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
 
 /** All pods of the node are about to be deleted. Without uid where the node itself no longer exists. */
 export function deletingAllPods({ name, uid }: { readonly name: string; readonly uid?: string }): EventDraft {

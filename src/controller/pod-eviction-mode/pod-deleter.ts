@@ -1,15 +1,15 @@
 // Deletes the pods of evicted nodes independently of each other: a failed deletion blocks no other pod, and is retried
 // until the pod is gone or no longer to be deleted. Each attempt starts from current state and ends with at most one
 // write.
-import type { DaemonSetView } from '../../api/daemonset.ts';
-import { nodeLostReason, podKey, type PodView } from '../../api/pod.ts';
-import type { StoreReader } from '../../informer/informer.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { EventRecorder } from '../../ports/event-recorder.ts';
-import type { Meter } from '../../ports/meter.ts';
-import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../queueing/work-queue.ts';
-import { type TokenAnswer, TokenQueues } from '../../queueing/token-queues.ts';
-import { WorkLoop } from '../../supervision/work-loop.ts';
+import type { DaemonSetView } from '../../machinery/api/daemonset.ts';
+import { nodeLostReason, podKey, type PodView } from '../../machinery/api/pod.ts';
+import type { StoreReader } from '../../machinery/informer/informer.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
+import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
+import { type TokenAnswer, TokenQueues } from '../../machinery/queueing/token-queues.ts';
+import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
 import { type CommandWriter, mayHaveBeenDone, type WriteOutcome } from '../model/commands.ts';
 import { evaluationFailed, type DecisionSink, type DepartureReason } from '../model/decisions.ts';
 import { nodeWatchDelayMsMax } from '../model/live-node.ts';

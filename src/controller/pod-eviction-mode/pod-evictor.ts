@@ -1,13 +1,13 @@
 // Eviction mode: no taints, no tolerations. A node that is not Ready for longer than the pod eviction timeout is added
 // to its zone's queue; when it is served it is evaluated again, and then all its pods are deleted, and so is every pod
 // bound to it later, until the node is Ready.
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
-import { isHealthTaint, noExecuteTaints } from '../../api/taints.ts';
-import { zoneLevels } from '../../api/zone.ts';
-import type { Change, StoreReader } from '../../informer/informer.ts';
-import type { Meter, MetricDefinition } from '../../ports/meter.ts';
-import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import { isHealthTaint, noExecuteTaints } from '../../machinery/api/taints.ts';
+import { zoneLevels } from '../../machinery/api/zone.ts';
+import type { Change, StoreReader } from '../../machinery/informer/informer.ts';
+import type { Meter, MetricDefinition } from '../../machinery/ports/meter.ts';
+import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 import { nextAfterWrite } from '../model/commands.ts';
 import type { DepartureReason } from '../model/decisions.ts';
 import type { LiveNode } from '../model/live-node.ts';

@@ -1,14 +1,14 @@
 // Nodes that are not Ready wait twice: for the end of the pod eviction timeout, and then in their zone's queue for a
 // token. At the end of each the node is evaluated again: heartbeats received meanwhile count.
-import type { NodeView } from '../../api/node.ts';
-import type { Clock } from '../../ports/clock.ts';
-import { KeyedHeap } from '../../queueing/keyed-heap.ts';
-import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
-import type { Alarm } from '../../supervision/alarm.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import { KeyedHeap } from '../../machinery/queueing/keyed-heap.ts';
+import type { RateLimitedQueue } from '../../machinery/queueing/rate-limited-queue.ts';
+import type { Alarm } from '../../machinery/supervision/alarm.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { decidePodEviction, type NodeReadiness, type PodEvictionDecision } from './decide-pod-eviction.ts';
-import type { Live } from '../../ports/live.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 import type { EvictionModeOptions } from '../model/options.ts';
 
 /** The queues in which nodes wait: one per zone, each with its own token bucket. */

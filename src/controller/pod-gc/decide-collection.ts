@@ -1,10 +1,10 @@
 // Pods that no other component deletes: terminated ones beyond the threshold, and terminating or bound ones whose
 // kubelet cannot complete the deletion because it no longer exists. One rule per reason; it is checked when pods are
 // chosen and again before each is deleted.
-import { findCondition } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import { isCompleted, type PodView } from '../../api/pod.ts';
-import { outOfServiceTaintKey, type Taint } from '../../api/taints.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { isCompleted, type PodView } from '../../machinery/api/pod.ts';
+import { outOfServiceTaintKey, type Taint } from '../../machinery/api/taints.ts';
 import type { PodGcReason } from '../model/decisions.ts';
 
 export type NodeLookup = (name: string) => Pick<NodeView, 'conditions' | 'taints'> | undefined;

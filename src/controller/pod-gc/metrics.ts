@@ -1,4 +1,4 @@
-import { counter } from '../../ports/meter.ts';
+import { counter } from '../../machinery/ports/meter.ts';
 
 /** Counted when the API server has accepted the deletion; kube-controller-manager counts attempts. */
 export const forceDeletedPods = counter(

@@ -1,4 +1,4 @@
-import { KeyedHeap } from '../../queueing/keyed-heap.ts';
+import { KeyedHeap } from '../../machinery/queueing/keyed-heap.ts';
 
 /**
  * Nodes that pods are bound to and that are not in the cache. A pod may be observed before its node, so a name waits

@@ -1,10 +1,10 @@
 // Deletes pods that no other component deletes: a round checks all pods, rule by rule. A failure is retried in the next
 // round; between rounds only missing nodes are remembered, and since when.
-import { podKey, type PodView } from '../../api/pod.ts';
-import type { StoreReader } from '../../informer/informer.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Meter } from '../../ports/meter.ts';
-import { every } from '../../supervision/every.ts';
+import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import type { StoreReader } from '../../machinery/informer/informer.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
+import { every } from '../../machinery/supervision/every.ts';
 import {
   type CommandWriter,
   type DisruptionWords,
@@ -18,7 +18,7 @@ import type { PodGcOptions } from '../model/options.ts';
 import { decideCollection, fallsUnder, mustFailFirst, decideTerminated, type NodeLookup } from './decide-collection.ts';
 import { forceDeletedPods, forceDeleteErrors } from './metrics.ts';
 import { OrphanQuarantine } from './orphan-quarantine.ts';
-import type { Live } from '../../ports/live.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 
 /** From the end of one round to the start of the next (upstream `gcCheckPeriod`). */
 const roundPeriodMs = 20_000;

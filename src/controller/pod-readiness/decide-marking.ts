@@ -1,4 +1,4 @@
-import type { PodView } from '../../api/pod.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
 
 /** State of the pod's node. */
 export interface NodeMarkingState {

@@ -1,5 +1,5 @@
-import type { EventDraft } from '../../api/event.ts';
-import type { PodView } from '../../api/pod.ts';
+import type { EventDraft } from '../../machinery/api/event.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
 
 export function podNodeNotReady({ namespace, name, uid }: Pick<PodView, 'namespace' | 'name' | 'uid'>): EventDraft {
   const message = 'Node is not ready';

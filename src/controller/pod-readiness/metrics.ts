@@ -1,4 +1,4 @@
-import { gauge } from '../../ports/meter.ts';
+import { gauge } from '../../machinery/ports/meter.ts';
 
 export const markingQueueLength = gauge(
   'node_lifecycle_marking_queue_depth',

@@ -1,8 +1,8 @@
-import type { PodView } from '../../api/pod.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Meter } from '../../ports/meter.ts';
-import { type RateLimit, RateLimitedQueues } from '../../queueing/rate-limited-queues.ts';
-import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
+import { type RateLimit, RateLimitedQueues } from '../../machinery/queueing/rate-limited-queues.ts';
+import type { RateLimitedQueue } from '../../machinery/queueing/rate-limited-queue.ts';
 import { markingQueueLength, markingQueueOldest } from './metrics.ts';
 import type { ControllerOptions } from '../model/options.ts';
 

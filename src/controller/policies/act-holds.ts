@@ -1,4 +1,4 @@
-import type { Meter } from '../../ports/meter.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { describeHoldSource, type NodeAct, type NodeHold } from '../model/policy.ts';

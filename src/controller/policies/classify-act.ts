@@ -1,4 +1,4 @@
-import { healthTaintKeys, outOfServiceTaintKey } from '../../api/taints.ts';
+import { healthTaintKeys, outOfServiceTaintKey } from '../../machinery/api/taints.ts';
 import type { Command } from '../model/commands.ts';
 import type { NodeAct } from '../model/policy.ts';
 

@@ -1,5 +1,5 @@
 // Whether policies can claim a node, and one node equally, as far as their selectors show it.
-import type { LabelRequirement } from '../../api/label-selector.ts';
+import type { LabelRequirement } from '../../machinery/api/label-selector.ts';
 import type { NodePolicy } from '../model/policy.ts';
 
 type Claim = Pick<NodePolicy, 'priority' | 'selector'>;

@@ -1,4 +1,4 @@
-import { isCompleted, type PodView } from '../../api/pod.ts';
+import { isCompleted, type PodView } from '../../machinery/api/pod.ts';
 import type { PolicySelection } from '../model/policy.ts';
 
 /** The policy that keeps this pod from evictions for the health of its node; undefined: none. */

@@ -1,6 +1,6 @@
 // Decides whether a node is in planned maintenance, and until when. Each signal counts for the maximum from its own
 // start, so a signal that remains from an earlier maintenance does not shorten a later one.
-import { clockSkewMs, parseTimestamp } from '../../api/timestamps.ts';
+import { clockSkewMs, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { Maintenance, MaintenanceSignal, NodePolicy } from '../model/policy.ts';
 
 /**

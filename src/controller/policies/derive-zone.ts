@@ -1,8 +1,8 @@
 // Zones of a policy: its nodes are counted, rated and served apart from all others, so that its thresholds and rates are
 // about its nodes only.
-import { ownValue } from '../../api/json-map.ts';
-import { type Labels, zoneOf } from '../../api/topology.ts';
-import { buildPolicyZone, policyOfZone } from '../../api/zone.ts';
+import { ownValue } from '../../machinery/api/json-map.ts';
+import { type Labels, zoneOf } from '../../machinery/api/topology.ts';
+import { buildPolicyZone, policyOfZone } from '../../machinery/api/zone.ts';
 import type { ControllerOptions } from '../model/options.ts';
 import type { PolicySelection } from '../model/policy.ts';
 

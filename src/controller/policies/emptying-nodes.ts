@@ -1,12 +1,18 @@
 // Which nodes of a policy are being emptied by a NoExecute taint for their health, for its maximum of such nodes. Derived from
 // nodes and pods at each question; what is remembered only saves questions.
-import { findCondition } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
-import { type HealthTaintKey, isHealthTaint, noExecuteTaints, type Taint, taintKeys } from '../../api/taints.ts';
-import { toleratesForever } from '../../api/tolerations.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Live } from '../../ports/live.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import {
+  type HealthTaintKey,
+  isHealthTaint,
+  noExecuteTaints,
+  type Taint,
+  taintKeys,
+} from '../../machinery/api/taints.ts';
+import { toleratesForever } from '../../machinery/api/tolerations.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { ConcurrencyHold, EmptyingStatus, NodePolicy } from '../model/policy.ts';
 import { decideKeeper } from './decide-keeper.ts';

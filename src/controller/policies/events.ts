@@ -1,6 +1,6 @@
-import type { EventDraft } from '../../api/event.ts';
-import { type NodeView, pauseAnnotation } from '../../api/node.ts';
-import { nodeLeaseNamespace } from '../../api/resources.ts';
+import type { EventDraft } from '../../machinery/api/event.ts';
+import { type NodeView, pauseAnnotation } from '../../machinery/api/node.ts';
+import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
 import {
   type BreakerClosing,
   type BreakerOpening,

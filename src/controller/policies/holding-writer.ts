@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
 import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
 import type { NodeAct } from '../model/policy.ts';
 import { classifyAct } from './classify-act.ts';

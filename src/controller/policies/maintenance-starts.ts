@@ -1,4 +1,4 @@
-import type { NodeView } from '../../api/node.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
 import type { Now } from '../model/node-state.ts';
 import type { MaintenanceSignal } from '../model/policy.ts';
 import { parseSignalTime, type StartedSignal } from './decide-maintenance.ts';

@@ -1,5 +1,5 @@
-import { KeyedHeap } from '../../queueing/keyed-heap.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { KeyedHeap } from '../../machinery/queueing/keyed-heap.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { describeSignal, type Maintenance } from '../model/policy.ts';
 

@@ -1,7 +1,7 @@
-import type { NodeView } from '../../api/node.ts';
-import type { Labels } from '../../api/topology.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Live } from '../../ports/live.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { Labels } from '../../machinery/api/topology.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { ControllerOptions } from '../model/options.ts';
 import type { GracePeriods, Maintenance, NodeHold, NodePolicy, PolicySelection } from '../model/policy.ts';

@@ -1,4 +1,4 @@
-import { parseTimestamp } from '../../api/timestamps.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 
 /** The meaning of the pause annotation. `untilMs`: wall time; Infinity: no end. */
 type Pause =

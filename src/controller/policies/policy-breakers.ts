@@ -1,8 +1,8 @@
 // The breakers of policies with limits. Their state follows from the number of unhealthy nodes at each call, and is
 // checked immediately before each write, so nothing is sent after the number has risen above the limit.
-import type { Clock } from '../../ports/clock.ts';
-import type { EventRecorder } from '../../ports/event-recorder.ts';
-import type { Live } from '../../ports/live.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 import type { BreakerClosing, BreakerCount, DecisionSink } from '../model/decisions.ts';
 import type { Now } from '../model/node-state.ts';
 import type { BreakerHold, BreakerStatus, NodePolicy, PolicyLimits } from '../model/policy.ts';

@@ -1,4 +1,4 @@
-import type { Labels, Meter } from '../../ports/meter.ts';
+import type { Labels, Meter } from '../../machinery/ports/meter.ts';
 import type { PolicyCount } from '../model/policy.ts';
 import {
   policyBreakerOpen,

@@ -1,5 +1,5 @@
-import type { NodeView } from '../../api/node.ts';
-import type { EventRecorder } from '../../ports/event-recorder.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import type { PolicySelection } from '../model/policy.ts';
 import { malformedPause } from './events.ts';

@@ -1,11 +1,11 @@
 // Policies and pauses, for the other stages: the grace periods of a node, what holds its writes, and the writer that
 // enforces it.
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { EventRecorder } from '../../ports/event-recorder.ts';
-import type { Live } from '../../ports/live.ts';
-import type { Meter } from '../../ports/meter.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
+import type { Live } from '../../machinery/ports/live.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
 import type { ClosableWriter, NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import type { ControllerOptions } from '../model/options.ts';

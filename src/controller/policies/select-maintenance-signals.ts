@@ -1,4 +1,4 @@
-import type { NodeView } from '../../api/node.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
 import type { MaintenanceRule, MaintenanceSignal } from '../model/policy.ts';
 
 /** What on this node means planned maintenance now, whatever its age: True conditions, then taints. */

@@ -1,6 +1,6 @@
 // Selects the policy of a node from its labels. The order of the policies does not matter.
-import { matchesLabels } from '../../api/label-selector.ts';
-import type { Labels } from '../../api/topology.ts';
+import { matchesLabels } from '../../machinery/api/label-selector.ts';
+import type { Labels } from '../../machinery/api/topology.ts';
 import type { NodePolicy, PolicySelection } from '../model/policy.ts';
 
 const byDefault: PolicySelection = { kind: 'default' };

@@ -1,8 +1,8 @@
-import { findCondition } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import { parseTimestamp } from '../../api/timestamps.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Live } from '../../ports/live.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { NodePolicy, UnhealthyCount } from '../model/policy.ts';
 import type { ReadyNode } from './decide-inherited-breaker.ts';

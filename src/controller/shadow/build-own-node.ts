@@ -1,7 +1,7 @@
-import { type Condition, findCondition, heartbeatConditionTypes } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import type { Taint } from '../../api/taints.ts';
-import type { Labels } from '../../api/topology.ts';
+import { type Condition, findCondition, heartbeatConditionTypes } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { Taint } from '../../machinery/api/taints.ts';
+import type { Labels } from '../../machinery/api/topology.ts';
 import { classifyTaint } from './classify-taint.ts';
 import type { TaintMatter } from './episode.ts';
 

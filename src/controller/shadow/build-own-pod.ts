@@ -1,4 +1,4 @@
-import type { PodView } from '../../api/pod.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
 
 /** Differences between a pod as the shadow sees it and as it is; undefined where there is none. */
 interface OwnPodSide {

@@ -1,10 +1,10 @@
 // Pods are also deleted by users, drains, job controllers and quotas. Only deletions explained by the taints of their
 // node are compared.
-import { evictedByTaint } from '../../api/conditions.ts';
-import type { PodView } from '../../api/pod.ts';
-import { noExecuteTaints, type Taint } from '../../api/taints.ts';
-import { parseTimestamp } from '../../api/timestamps.ts';
-import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
+import { evictedByTaint } from '../../machinery/api/conditions.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import { noExecuteTaints, type Taint } from '../../machinery/api/taints.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
+import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
 
 /** Why a pod is being deleted, as far as known. */
 type Departure = 'by-taint' | 'by-others';

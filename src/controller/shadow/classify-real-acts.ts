@@ -1,8 +1,8 @@
 // A change of a node shows who made it: only a lifecycle controller sets conditions to Unknown, and every other status
 // is the kubelet's own.
-import { findCondition } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import type { Taint } from '../../api/taints.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { Taint } from '../../machinery/api/taints.ts';
 import { classifyTaint } from './classify-taint.ts';
 import type { TaintMatter } from './episode.ts';
 

@@ -1,4 +1,4 @@
-import { healthTaintKeys, type Taint, taintKeys } from '../../api/taints.ts';
+import { healthTaintKeys, type Taint, taintKeys } from '../../machinery/api/taints.ts';
 import type { TaintMatter } from './episode.ts';
 
 const noScheduleKeys: ReadonlySet<string> = new Set(Object.values(taintKeys));

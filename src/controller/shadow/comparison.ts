@@ -1,6 +1,6 @@
 // Counts, keeps and logs the outcomes of episodes.
-import { formatMicroTime } from '../../api/timestamps.ts';
-import type { Ambient } from '../../ports/ambient.ts';
+import { formatMicroTime } from '../../machinery/api/timestamps.ts';
+import type { Ambient } from '../../machinery/ports/ambient.ts';
 import { selectReason, type RecordedDecision } from './select-reason.ts';
 import type { ClosedEpisode } from './episode-ledger.ts';
 import { type Act, acts, type Agreement, agreements } from './episode.ts';

@@ -1,4 +1,4 @@
-import { escapeLine } from '../../api/format-safe-text.ts';
+import { escapeLine } from '../../machinery/api/format-safe-text.ts';
 import type { Agreement } from './episode.ts';
 import type { EpisodeReport, ShadowReport } from './report.ts';
 

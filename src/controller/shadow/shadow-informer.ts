@@ -1,7 +1,7 @@
-import type { ObjectKey } from '../../api/object-key.ts';
-import type { Change, Informer, InformerStatus, Listener, StoreReader } from '../../informer/informer.ts';
-import { Listeners } from '../../informer/listeners.ts';
-import type { Ambient } from '../../ports/ambient.ts';
+import type { ObjectKey } from '../../machinery/api/object-key.ts';
+import type { Change, Informer, InformerStatus, Listener, StoreReader } from '../../machinery/informer/informer.ts';
+import { Listeners } from '../../machinery/informer/listeners.ts';
+import type { Ambient } from '../../machinery/ports/ambient.ts';
 
 /** An informer whose objects differ from those of the informer behind it; streams and lists are as they are there. */
 export abstract class ShadowInformer<T> implements Informer<T>, StoreReader<T> {

@@ -1,12 +1,12 @@
 // Shadow mode: the controller runs on a view of the cluster as if it alone managed the lifecycle, and its decisions are
 // compared with the actions of the cluster's own controllers. Nothing in here can write.
-import type { Ambient } from '../../ports/ambient.ts';
-import type { LeaseView } from '../../api/lease.ts';
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
-import { formatMicroTime } from '../../api/timestamps.ts';
-import type { Informer } from '../../informer/informer.ts';
-import { every } from '../../supervision/every.ts';
+import type { Ambient } from '../../machinery/ports/ambient.ts';
+import type { LeaseView } from '../../machinery/api/lease.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import { formatMicroTime } from '../../machinery/api/timestamps.ts';
+import type { Informer } from '../../machinery/informer/informer.ts';
+import { every } from '../../machinery/supervision/every.ts';
 import type { ControllerOptions, ControllerSelection } from '../model/options.ts';
 import { Comparison, type ComparisonOptions } from './comparison.ts';
 import { EpisodeLedger } from './episode-ledger.ts';
@@ -14,7 +14,7 @@ import type { ShadowReport } from './report.ts';
 import { ShadowNodes } from './shadow-nodes.ts';
 import { ShadowPods } from './shadow-pods.ts';
 import { ShadowWriter } from './shadow-writer.ts';
-import type { Live } from '../../ports/live.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 
 /** Longer than the longest hold of the controller, so that a held action counts as late and not as missing. */
 const waitMsMax = 600_000;

@@ -2,15 +2,15 @@
 // no change:
 // decisions of the shadow are visible here at once, and actions of the cluster only when the shadow takes the same
 // action.
-import type { Condition } from '../../api/conditions.ts';
-import type { LeaseView } from '../../api/lease.ts';
-import type { NodeView } from '../../api/node.ts';
-import { objectKey } from '../../api/object-key.ts';
-import { nodeLeaseNamespace } from '../../api/resources.ts';
-import { hasTaint, type Taint } from '../../api/taints.ts';
-import type { Labels } from '../../api/topology.ts';
-import type { Change, Informer } from '../../informer/informer.ts';
-import type { Ambient } from '../../ports/ambient.ts';
+import type { Condition } from '../../machinery/api/conditions.ts';
+import type { LeaseView } from '../../machinery/api/lease.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { objectKey } from '../../machinery/api/object-key.ts';
+import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
+import { hasTaint, type Taint } from '../../machinery/api/taints.ts';
+import type { Labels } from '../../machinery/api/topology.ts';
+import type { Change, Informer } from '../../machinery/informer/informer.ts';
+import type { Ambient } from '../../machinery/ports/ambient.ts';
 import type { Command } from '../model/commands.ts';
 import { classifyTaint } from './classify-taint.ts';
 import { buildOwnNode } from './build-own-node.ts';

@@ -1,11 +1,11 @@
 // The pods as if only the shadow managed their lifecycle: the counterpart of ShadowNodes. A pod that the cluster
 // deleted and the shadow did not is kept for a while as a ghost, to detect when the shadow would have deleted it.
-import type { NodeView } from '../../api/node.ts';
-import type { ObjectKey } from '../../api/object-key.ts';
-import { podKey, type PodView } from '../../api/pod.ts';
-import { noExecuteTaints } from '../../api/taints.ts';
-import type { Change, Informer } from '../../informer/informer.ts';
-import type { Ambient } from '../../ports/ambient.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { ObjectKey } from '../../machinery/api/object-key.ts';
+import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import { noExecuteTaints } from '../../machinery/api/taints.ts';
+import type { Change, Informer } from '../../machinery/informer/informer.ts';
+import type { Ambient } from '../../machinery/ports/ambient.ts';
 import { classifyDeparture } from './classify-departure.ts';
 import { buildOwnPod } from './build-own-pod.ts';
 import { isUnknown } from './classify-real-acts.ts';

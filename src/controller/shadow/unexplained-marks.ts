@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../../api/object-key.ts';
+import type { ObjectKey } from '../../machinery/api/object-key.ts';
 
 /** Maximum delay between the mark of a pod and the change of its node. */
 const explanationMsMax = 5_000;

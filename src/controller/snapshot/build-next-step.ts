@@ -1,5 +1,5 @@
 import type { NodeState } from '../../dashboard/protocol.ts';
-import type { HealthTaintKey } from '../../api/taints.ts';
+import type { HealthTaintKey } from '../../machinery/api/taints.ts';
 import type { Now } from '../model/node-state.ts';
 
 /** What is known about the next act for a node. Times in Ms are on the monotonic clock, unless they are named wall. */

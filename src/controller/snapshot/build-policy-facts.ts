@@ -1,4 +1,4 @@
-import { policyObjectName } from '../../api/node-lifecycle-policy.ts';
+import { policyObjectName } from '../../machinery/api/node-lifecycle-policy.ts';
 import type { PolicyFacts } from '../explain/facts.ts';
 import type { GraceRule } from '../model/decisions.ts';
 import type { ControllerOptions, PolicySource } from '../model/options.ts';

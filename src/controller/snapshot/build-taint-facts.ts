@@ -1,5 +1,5 @@
-import type { NodeView } from '../../api/node.ts';
-import { sameTaint, type Taint, taintKeys } from '../../api/taints.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { sameTaint, type Taint, taintKeys } from '../../machinery/api/taints.ts';
 import type { Circumstances, TaintFacts } from '../explain/facts.ts';
 import { decideNoExecuteNeed, decideNoScheduleChange, healthTaintsOf } from '../tainting/decide-taints.ts';
 

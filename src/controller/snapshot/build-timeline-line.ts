@@ -1,6 +1,6 @@
-import { cutText } from '../../api/text-limits.ts';
-import { formatMicroTime } from '../../api/timestamps.ts';
-import { zoneName } from '../../api/zone.ts';
+import { cutText } from '../../machinery/api/text-limits.ts';
+import { formatMicroTime } from '../../machinery/api/timestamps.ts';
+import { zoneName } from '../../machinery/api/zone.ts';
 import type { TimelineLine } from '../../dashboard/protocol.ts';
 import { classifyLevel } from '../decision-log/classify-level.ts';
 import type { NotedDecision } from '../decision-log/decision-log.ts';

@@ -1,4 +1,4 @@
-import { outerZoneOf, zoneName } from '../../api/zone.ts';
+import { outerZoneOf, zoneName } from '../../machinery/api/zone.ts';
 import type { ZoneRow } from '../../dashboard/protocol.ts';
 import type { CellCounts } from '../dashboard/cell-tally.ts';
 

@@ -1,4 +1,4 @@
-import { gauge, type Meter } from '../../ports/meter.ts';
+import { gauge, type Meter } from '../../machinery/ports/meter.ts';
 import type { SilenceConfirmer } from '../health/silence-confirmer.ts';
 import type { HealthTable } from '../health/health-table.ts';
 import type { HealthTransitions } from '../health/health-transitions.ts';

@@ -1,6 +1,6 @@
 // What the dashboard shows of the whole cluster: leadership, holds, policies, evictions, zones.
-import { formatTime } from '../../api/timestamps.ts';
-import { isOuterZone, outerZoneOf } from '../../api/zone.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
+import { isOuterZone, outerZoneOf } from '../../machinery/api/zone.ts';
 import type { Cluster, PolicyRow, ShadowRow, ZoneRow } from '../../dashboard/protocol.ts';
 import type { CellTally } from '../dashboard/cell-tally.ts';
 import { describeBreakerCount } from '../model/decisions.ts';

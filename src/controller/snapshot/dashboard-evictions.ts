@@ -1,4 +1,4 @@
-import { formatTime } from '../../api/timestamps.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { Cluster, PendingEviction } from '../../dashboard/protocol.ts';
 import type { Now } from '../model/node-state.ts';
 import type { DashboardSources } from './dashboard-sources.ts';

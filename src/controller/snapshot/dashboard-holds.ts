@@ -1,5 +1,5 @@
 // The holds that apply to many nodes, each with its beginning and what ends it.
-import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
+import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { HoldBanner } from '../../dashboard/protocol.ts';
 import { steadyTime } from '../dashboard/steady-time.ts';
 import { buildHolds, buildZoneHolds } from '../explain/build-holds.ts';

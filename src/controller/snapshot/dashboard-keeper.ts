@@ -1,10 +1,10 @@
 // Keeps the dashboard of a controller up to date. It only reads: an exception here is logged, and nothing waits for it. While
 // no client watches, only the timeline and the points of the plots are kept.
-import { findCondition } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
-import type { Change } from '../../informer/informer.ts';
-import { Alarm } from '../../supervision/alarm.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import type { Change } from '../../machinery/informer/informer.ts';
+import { Alarm } from '../../machinery/supervision/alarm.ts';
 import { CellTally } from '../dashboard/cell-tally.ts';
 import { DashboardBoard } from '../dashboard/dashboard-board.ts';
 import { SteadyWall } from '../dashboard/steady-wall.ts';

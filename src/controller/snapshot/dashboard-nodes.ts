@@ -1,8 +1,8 @@
 // The state of one node for the dashboard, from current state.
-import { findCondition } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import { formatTime, parseTimestamp } from '../../api/timestamps.ts';
-import { outerZoneOf, zoneName } from '../../api/zone.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
+import { outerZoneOf, zoneName } from '../../machinery/api/zone.ts';
 import type { NodeCell, NodeState } from '../../dashboard/protocol.ts';
 import { classifyNodeState, type NodeStateFacts } from '../dashboard/classify-node-state.ts';
 import { steadyTime } from '../dashboard/steady-time.ts';

@@ -1,4 +1,4 @@
-import { formatTime } from '../../api/timestamps.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { Sample } from '../../dashboard/protocol.ts';
 import { AgeHistogram } from '../dashboard/age-histogram.ts';
 import { Sweep } from '../dashboard/sweep.ts';

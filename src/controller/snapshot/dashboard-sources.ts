@@ -1,5 +1,5 @@
 import type { ServerInfo } from '../../dashboard/protocol.ts';
-import type { Logger } from '../../ports/logger.ts';
+import type { Logger } from '../../machinery/ports/logger.ts';
 import type { DecisionLog } from '../decision-log/decision-log.ts';
 import { graceOf } from '../health/assess-node.ts';
 import type { HealthTable } from '../health/health-table.ts';

@@ -1,5 +1,5 @@
 import type { TimelineLine } from '../../dashboard/protocol.ts';
-import { Ring } from '../../queueing/ring.ts';
+import { Ring } from '../../machinery/queueing/ring.ts';
 import type { NotedDecision } from '../decision-log/decision-log.ts';
 import { buildTimelineLine } from './build-timeline-line.ts';
 

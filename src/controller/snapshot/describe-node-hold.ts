@@ -1,4 +1,4 @@
-import { zoneName } from '../../api/zone.ts';
+import { zoneName } from '../../machinery/api/zone.ts';
 import { describeHoldSource, type EmptyingStatus, type NodeHold } from '../model/policy.ts';
 import type { WaitingPod } from '../model/waiting-pods.ts';
 

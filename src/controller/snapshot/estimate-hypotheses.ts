@@ -1,6 +1,6 @@
 // Results of the rules of the stages for hypothetical input. The functions that decide are used, so that an explanation
 // always matches the behaviour.
-import { zoneLevels } from '../../api/zone.ts';
+import { zoneLevels } from '../../machinery/api/zone.ts';
 import { decidePodEviction, type NodeReadiness } from '../pod-eviction-mode/decide-pod-eviction.ts';
 import { classifyZone, type ZoneTally } from '../zones/classify-zone.ts';
 import { planRates, type RateOptions } from '../zones/plan-rates.ts';

@@ -1,6 +1,6 @@
 // The current state of eviction mode, for explanations. Keeps no state.
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
 import { estimateEvictionDueMs } from './estimate-hypotheses.ts';
 import type { EvictedNodesFacts, NodeEvictionFacts, PodBrief } from '../explain/facts.ts';
 import { graceOf, readyOf } from '../health/assess-node.ts';

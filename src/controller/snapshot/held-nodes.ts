@@ -1,5 +1,5 @@
-import { ownValue } from '../../api/json-map.ts';
-import { gauge, type Meter } from '../../ports/meter.ts';
+import { ownValue } from '../../machinery/api/json-map.ts';
+import { gauge, type Meter } from '../../machinery/ports/meter.ts';
 import type { Freshness } from '../model/freshness.ts';
 import type { HealthTransitions } from '../health/health-transitions.ts';
 import type { NodeHold } from '../model/policy.ts';

@@ -1,9 +1,9 @@
 // Lists of nodes by state and of pods by the time of their eviction, for the pages of `explain`. Costs time proportional to
 // the nodes or the scheduled pods, and an outlook for each node that is listed. Keeps no state.
-import { findCondition } from '../../api/conditions.ts';
-import { objectKey } from '../../api/object-key.ts';
-import type { NodeView } from '../../api/node.ts';
-import { parseTimestamp } from '../../api/timestamps.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
+import { objectKey } from '../../machinery/api/object-key.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { NodeOutlook } from '../explain/build-node-outlook.ts';
 import type { NodeState } from '../../dashboard/protocol.ts';
 import { classifyNodeState } from '../dashboard/classify-node-state.ts';

@@ -1,5 +1,5 @@
 // The current state of the pod garbage collector, for explanations. Uses the rules of the collector.
-import type { PodView } from '../../api/pod.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
 import type { PodGcReason } from '../model/decisions.ts';
 import { buildPartHolds } from '../explain/build-holds.ts';
 import { formatEstimate, selectSoonest } from '../explain/format-time.ts';

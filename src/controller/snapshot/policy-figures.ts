@@ -1,5 +1,5 @@
-import type { PodView } from '../../api/pod.ts';
-import type { StoreReader } from '../../informer/informer.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import type { StoreReader } from '../../machinery/informer/informer.ts';
 import type { PolicyFigures, PolicySelection } from '../model/policy.ts';
 import type { PolicyStage } from '../policies/policy-stage.ts';
 import type { TaintEvictor } from '../taint-eviction/taint-evictor.ts';

@@ -1,5 +1,5 @@
-import type { NodeView } from '../../api/node.ts';
-import { podKey, type PodView } from '../../api/pod.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { NodeStateFacts } from '../dashboard/classify-node-state.ts';
 import { healthTaintsOf } from '../tainting/decide-taints.ts';
 import type { SnapshotSources } from './snapshot-sources.ts';

@@ -1,10 +1,10 @@
-import type { DaemonSetView } from '../../api/daemonset.ts';
-import type { LeaseView } from '../../api/lease.ts';
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
-import type { Informer } from '../../informer/informer.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Leadership } from '../../ports/leadership.ts';
+import type { DaemonSetView } from '../../machinery/api/daemonset.ts';
+import type { LeaseView } from '../../machinery/api/lease.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import type { Informer } from '../../machinery/informer/informer.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Leadership } from '../../machinery/ports/leadership.ts';
 import type { WatchFreshness } from '../freshness/watch-freshness.ts';
 import type { Freshness } from '../model/freshness.ts';
 import type { DecisionLog } from '../decision-log/decision-log.ts';
@@ -21,7 +21,7 @@ import type { PodEvictor } from '../pod-eviction-mode/pod-evictor.ts';
 import type { PodGarbageCollector } from '../pod-gc/pod-garbage-collector.ts';
 import type { ZoneTaintQueues } from '../tainting/zone-taint-queues.ts';
 import type { ZoneTable } from '../zones/zone-table.ts';
-import type { Live } from '../../ports/live.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 
 /** The components that a snapshot reads. */
 export interface SnapshotSources {

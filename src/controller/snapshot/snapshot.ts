@@ -1,12 +1,12 @@
 // The current state of all stages, read only: the input of `explain/`. Keeps no state.
-import type { NodeView } from '../../api/node.ts';
-import { formatMicroTime } from '../../api/timestamps.ts';
-import { objectKey } from '../../api/object-key.ts';
-import { nodeLeaseNamespace } from '../../api/resources.ts';
-import { podKey, type PodView } from '../../api/pod.ts';
-import { isExcludedFromDisruption } from '../../api/topology.ts';
-import { outerZoneOf, zoneName } from '../../api/zone.ts';
-import type { Informer } from '../../informer/informer.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { formatMicroTime } from '../../machinery/api/timestamps.ts';
+import { objectKey } from '../../machinery/api/object-key.ts';
+import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
+import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import { isExcludedFromDisruption } from '../../machinery/api/topology.ts';
+import { outerZoneOf, zoneName } from '../../machinery/api/zone.ts';
+import type { Informer } from '../../machinery/informer/informer.ts';
 import type { NotedDecision } from '../decision-log/decision-log.ts';
 import { estimateRateAfterLoss, estimateRecoveriesToNormal } from './estimate-hypotheses.ts';
 import { buildPolicyFacts, selectGracePolicy } from './build-policy-facts.ts';

@@ -1,5 +1,5 @@
 import type { WaitingPod } from '../model/waiting-pods.ts';
-import { gauge, type Meter } from '../../ports/meter.ts';
+import { gauge, type Meter } from '../../machinery/ports/meter.ts';
 
 export const waitingPods = gauge(
   'node_lifecycle_waiting_pods',

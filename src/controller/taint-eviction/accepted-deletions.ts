@@ -1,4 +1,4 @@
-import { podKey, type PodView } from '../../api/pod.ts';
+import { podKey, type PodView } from '../../machinery/api/pod.ts';
 
 /**
  * A pod that does not terminate within this time after its accepted deletion was not deleted, as after a restore of

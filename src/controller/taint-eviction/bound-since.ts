@@ -1,5 +1,5 @@
-import { boundAtMs, type PodView } from '../../api/pod.ts';
-import type { Change } from '../../informer/informer.ts';
+import { boundAtMs, type PodView } from '../../machinery/api/pod.ts';
+import type { Change } from '../../machinery/informer/informer.ts';
 import type { Now } from '../model/node-state.ts';
 import { countFromStamp } from './count-from-stamp.ts';
 import type { Meeting } from './taint-clock.ts';

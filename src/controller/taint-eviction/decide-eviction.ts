@@ -1,8 +1,8 @@
 // Decides when a pod must be evicted. Each taint has its own countdown, the tolerated time. The earliest end counts.
 // While the taint that set a deadline exists, the deadline only moves to an earlier time.
-import type { PodView } from '../../api/pod.ts';
-import { isHealthTaint, outOfServiceTaintKey, ownOutOfServiceValue, type Taint } from '../../api/taints.ts';
-import { type Toleration, tolerationFinder } from '../../api/tolerations.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import { isHealthTaint, outOfServiceTaintKey, ownOutOfServiceValue, type Taint } from '../../machinery/api/taints.ts';
+import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
 import type { StayReason } from '../model/decisions.ts';
 
 /** A NoExecute taint and the start of its countdown, on the monotonic clock. */

@@ -1,8 +1,8 @@
 // Decides what follows when a deletion was held for the maximum time of its reason, from a live read of the node.
-import { findCondition } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
-import { noExecuteTaints, type Taint } from '../../api/taints.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import { noExecuteTaints, type Taint } from '../../machinery/api/taints.ts';
 import type { EvictionHold } from '../model/decisions.ts';
 import type { LiveNode } from '../model/live-node.ts';
 import { decideEviction, type EvictAt, isForHealth } from './decide-eviction.ts';

@@ -1,9 +1,9 @@
 // How and when a pod that is due leaves: by a deletion or by the Eviction API, and at the rate of the policy of its node. State
 // is kept only of pods that wait; it only saves requests.
-import { podKey, type PodView } from '../../api/pod.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Meter } from '../../ports/meter.ts';
-import { TokenQueues } from '../../queueing/token-queues.ts';
+import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
+import { TokenQueues } from '../../machinery/queueing/token-queues.ts';
 import type { WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import type { DeletionRate, ReachableEviction } from '../model/policy.ts';

@@ -1,5 +1,5 @@
-import type { EventDraft } from '../../api/event.ts';
-import { podKey, type PodView } from '../../api/pod.ts';
+import type { EventDraft } from '../../machinery/api/event.ts';
+import { podKey, type PodView } from '../../machinery/api/pod.ts';
 
 type PodIdentity = Pick<PodView, 'namespace' | 'name'>;
 

@@ -1,6 +1,6 @@
-import { podKey, type PodView } from '../../api/pod.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Meter } from '../../ports/meter.ts';
+import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink, EvictionHold, PolicyEvictionHold } from '../model/decisions.ts';
 import { evidenceMs, type LiveNode, nodeWatchDelayMsMax } from '../model/live-node.ts';

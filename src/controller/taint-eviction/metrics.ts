@@ -1,4 +1,4 @@
-import { counter, gauge, histogram } from '../../ports/meter.ts';
+import { counter, gauge, histogram } from '../../machinery/ports/meter.ts';
 
 export const podDeletionsTotal = counter(
   'taint_eviction_controller_pod_deletions_total',

@@ -1,7 +1,7 @@
-import { podKey, type PodView } from '../../api/pod.ts';
-import type { Clock } from '../../ports/clock.ts';
-import { forget, WorkQueue } from '../../queueing/work-queue.ts';
-import { WorkLoop } from '../../supervision/work-loop.ts';
+import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import { forget, WorkQueue } from '../../machinery/queueing/work-queue.ts';
+import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
 import type { PodSource } from '../model/commands.ts';
 import { evaluationFailed, type DecisionSink } from '../model/decisions.ts';
 

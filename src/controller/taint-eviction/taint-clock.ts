@@ -1,6 +1,6 @@
-import type { NodeView } from '../../api/node.ts';
-import { noExecuteTaints, type Taint } from '../../api/taints.ts';
-import { clockSkewMs, parseTimestamp } from '../../api/timestamps.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { noExecuteTaints, type Taint } from '../../machinery/api/taints.ts';
+import { clockSkewMs, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { countFromStamp } from './count-from-stamp.ts';
 import type { RunningTaint } from './decide-eviction.ts';
 import type { Now } from '../model/node-state.ts';

@@ -1,16 +1,16 @@
 // Deletes pods from nodes whose NoExecute taints they do not tolerate. Evaluating a pod only creates, moves or cancels
 // its timed eviction; when that is due, the pod is evaluated again before any write. All state can be derived again
 // from the API.
-import { evictedByTaint } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import { splitKey } from '../../api/object-key.ts';
-import { podKey, type PodView } from '../../api/pod.ts';
-import type { Change } from '../../informer/informer.ts';
-import type { EventRecorder } from '../../ports/event-recorder.ts';
-import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../queueing/work-queue.ts';
-import { batchedResync } from '../../supervision/batched-resync.ts';
-import { callWhile } from '../../supervision/call-while.ts';
-import { WorkLoop } from '../../supervision/work-loop.ts';
+import { evictedByTaint } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { splitKey } from '../../machinery/api/object-key.ts';
+import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import type { Change } from '../../machinery/informer/informer.ts';
+import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
+import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
+import { batchedResync } from '../../machinery/supervision/batched-resync.ts';
+import { callWhile } from '../../machinery/supervision/call-while.ts';
+import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
 import {
   type CommandWriter,
   isUnpatchable,

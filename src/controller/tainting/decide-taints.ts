@@ -1,5 +1,5 @@
-import type { Condition } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
+import type { Condition } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
 import {
   diffTaints,
   type HealthTaintKey,
@@ -7,7 +7,7 @@ import {
   type Taint,
   type TaintChange,
   taintKeys,
-} from '../../api/taints.ts';
+} from '../../machinery/api/taints.ts';
 
 /** Condition type and status that call for a NoSchedule taint (upstream `nodeConditionToTaintKeyStatusMap`). */
 const noScheduleKeys: ReadonlyMap<string, string> = new Map([

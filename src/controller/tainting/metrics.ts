@@ -1,4 +1,4 @@
-import { counter, gauge, histogram, type MetricDefinition } from '../../ports/meter.ts';
+import { counter, gauge, histogram, type MetricDefinition } from '../../machinery/ports/meter.ts';
 
 export const evictionsTotal: MetricDefinition = {
   ...counter(

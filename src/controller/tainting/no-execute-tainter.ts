@@ -1,14 +1,14 @@
 // NoExecute taints evict pods, so they are added one at a time, at the zone's rate, and each node is evaluated again
 // before its taint is written. Removing a taint, or replacing one by the other, evicts no pod and is not rate-limited.
-import type { NodeView } from '../../api/node.ts';
-import type { Taint, TaintChange } from '../../api/taints.ts';
-import { formatTime } from '../../api/timestamps.ts';
-import { zoneLevels } from '../../api/zone.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Meter } from '../../ports/meter.ts';
-import type { RateLimitedQueue } from '../../queueing/rate-limited-queue.ts';
-import { backOffAtLeast, forget, type WorkOutcome } from '../../queueing/work-queue.ts';
-import type { Alarm } from '../../supervision/alarm.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { Taint, TaintChange } from '../../machinery/api/taints.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
+import { zoneLevels } from '../../machinery/api/zone.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
+import type { RateLimitedQueue } from '../../machinery/queueing/rate-limited-queue.ts';
+import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
+import type { Alarm } from '../../machinery/supervision/alarm.ts';
 import {
   type CommandWriter,
   mayHaveBeenDone,

@@ -1,9 +1,9 @@
-import type { NodeView } from '../../api/node.ts';
-import { isHealthTaint, type TaintChange } from '../../api/taints.ts';
-import { formatTime } from '../../api/timestamps.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { WriteLane } from '../../ports/write-lanes.ts';
-import { forget, type WorkOutcome } from '../../queueing/work-queue.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { isHealthTaint, type TaintChange } from '../../machinery/api/taints.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { WriteLane } from '../../machinery/ports/write-lanes.ts';
+import { forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 import { type CommandWriter, nextAfterWrite, type NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { decideNoScheduleChange, isNoScheduleStillRequired } from './decide-taints.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
 
 /** A write without an answer may be carried out for this time: the API server ends a request after it. */
 const unansweredMsMax = 60_000;

@@ -1,7 +1,7 @@
-import { isOuterZone, outerZoneOf } from '../../api/zone.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Meter } from '../../ports/meter.ts';
-import { RateLimitedQueues } from '../../queueing/rate-limited-queues.ts';
+import { isOuterZone, outerZoneOf } from '../../machinery/api/zone.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
+import { RateLimitedQueues } from '../../machinery/queueing/rate-limited-queues.ts';
 import type { ControllerOptions } from '../model/options.ts';
 import { evictionsTotal, taintQueueDepth, taintQueueOldest, zoneEvictionTokens } from './metrics.ts';
 

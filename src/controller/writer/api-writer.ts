@@ -1,16 +1,16 @@
 // Sends commands. Immediately before each request it checks whether this process may still write and whether the
 // command is still wanted. It never retries a write by itself: the calling stage evaluates again first. A 404 or a 409
 // is confirmed by a read, because a proxy or webhook in between may answer so.
-import { ApiError, isObjectMissing } from '../../api/api-error.ts';
-import { type NodeView, transformNode, transformWholeNode } from '../../api/node.ts';
-import { podKey, type PodView, transformPod } from '../../api/pod.ts';
-import type { MutationCache } from '../../informer/mutation-cache.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { KubeReader } from '../../ports/kube-reader.ts';
-import type { KubeWriter } from '../../ports/kube-writer.ts';
-import type { Leadership } from '../../ports/leadership.ts';
-import type { WriteLane, WriteLanes } from '../../ports/write-lanes.ts';
-import { LinkedAbort } from '../../supervision/linked-abort.ts';
+import { ApiError, isObjectMissing } from '../../machinery/api/api-error.ts';
+import { type NodeView, transformNode, transformWholeNode } from '../../machinery/api/node.ts';
+import { podKey, type PodView, transformPod } from '../../machinery/api/pod.ts';
+import type { MutationCache } from '../../machinery/informer/mutation-cache.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { KubeReader } from '../../machinery/ports/kube-reader.ts';
+import type { KubeWriter } from '../../machinery/ports/kube-writer.ts';
+import type { Leadership } from '../../machinery/ports/leadership.ts';
+import type { WriteLane, WriteLanes } from '../../machinery/ports/write-lanes.ts';
+import { LinkedAbort } from '../../machinery/supervision/linked-abort.ts';
 import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { classifyRefusal } from './classify-refusal.ts';

@@ -1,4 +1,4 @@
-import type { ApiError, ApiReason } from '../../api/api-error.ts';
+import type { ApiError, ApiReason } from '../../machinery/api/api-error.ts';
 import type { EvictionRefusal } from '../model/commands.ts';
 
 /** The type of the cause with which a budget refuses an eviction (upstream `policyv1.DisruptionBudgetCause`). */

@@ -1,9 +1,9 @@
-import { type Condition, evictedByTaint } from '../../api/conditions.ts';
-import { nodeLostMessage, nodeLostReason, type PodView } from '../../api/pod.ts';
-import { changeTaints, equalTaints } from '../../api/taints.ts';
-import { formatTime } from '../../api/timestamps.ts';
-import type { ResourceName } from '../../api/resources.ts';
-import type { DeleteOptions } from '../../ports/kube-writer.ts';
+import { type Condition, evictedByTaint } from '../../machinery/api/conditions.ts';
+import { nodeLostMessage, nodeLostReason, type PodView } from '../../machinery/api/pod.ts';
+import { changeTaints, equalTaints } from '../../machinery/api/taints.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
+import type { ResourceName } from '../../machinery/api/resources.ts';
+import type { DeleteOptions } from '../../machinery/ports/kube-writer.ts';
 import type { Command, DisruptionWords } from '../model/commands.ts';
 import { planConditionRepairs, planStatusRepairs, planTaintRepairs } from './plan-time-repairs.ts';
 

@@ -1,9 +1,9 @@
 // The API server accepts times of any year in protobuf, and then rejects every patch of the object that keeps one of
 // them (422, `parsing time`): after one such heartbeat a node could be neither marked nor tainted. So a patch of such a
 // node also sets these times to null, wherever they are.
-import { type Condition, conditionTimes } from '../../api/conditions.ts';
-import type { NodeView } from '../../api/node.ts';
-import type { Taint } from '../../api/taints.ts';
+import { type Condition, conditionTimes } from '../../machinery/api/conditions.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { Taint } from '../../machinery/api/taints.ts';
 
 interface ConditionRepair {
   readonly type: string;

@@ -1,5 +1,5 @@
-import type { Clock } from '../../ports/clock.ts';
-import { callWithin } from '../../supervision/call-within.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import { callWithin } from '../../machinery/supervision/call-within.ts';
 
 /** A write that hangs does not hold up the others of its object for longer. */
 const turnMsMax = 5_000;

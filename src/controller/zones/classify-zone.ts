@@ -1,4 +1,4 @@
-import type { ZoneCondition } from '../../api/zone.ts';
+import type { ZoneCondition } from '../../machinery/api/zone.ts';
 
 export interface ZoneTally {
   readonly ready: number;

@@ -1,4 +1,4 @@
-import { gauge } from '../../ports/meter.ts';
+import { gauge } from '../../machinery/ports/meter.ts';
 
 export const zoneSize = gauge(
   'node_collector_zone_size',

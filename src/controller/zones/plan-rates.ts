@@ -1,6 +1,6 @@
 // Each zone's queue drains at the zone's own rate. When all zones are fully disrupted the fault is probably in the
 // control plane or the network: a controller without network observes exactly that. So no queue drains.
-import type { ZoneCondition } from '../../api/zone.ts';
+import type { ZoneCondition } from '../../machinery/api/zone.ts';
 import type { RateRule, ZoneArithmetic } from '../model/decisions.ts';
 import type { ControllerOptions } from '../model/options.ts';
 import { classifyZone, type ZoneTally } from './classify-zone.ts';

@@ -1,5 +1,5 @@
-import { isOuterZone, type ZoneCondition, zoneLevels } from '../../api/zone.ts';
-import type { Meter } from '../../ports/meter.ts';
+import { isOuterZone, type ZoneCondition, zoneLevels } from '../../machinery/api/zone.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
 import type { ZoneTally } from './classify-zone.ts';
 import { unhealthyNodesInZone, zoneEvictionRate, zoneHealth, zoneSize, zoneState } from './metrics.ts';
 import { type Plan, planRates, type RateOptions, type ZonePlan } from './plan-rates.ts';

@@ -1,7 +1,7 @@
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
-import { hasTaint, isHealthTaint, noExecuteTaints, type Taint, taintKeys } from '../../api/taints.ts';
-import { toleratesForever } from '../../api/tolerations.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import { hasTaint, isHealthTaint, noExecuteTaints, type Taint, taintKeys } from '../../machinery/api/taints.ts';
+import { toleratesForever } from '../../machinery/api/tolerations.ts';
 import { readyOf } from '../../controller/health/assess-node.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import { podsByNode } from '../../controller/node-lifecycle.ts';

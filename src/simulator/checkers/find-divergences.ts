@@ -1,11 +1,11 @@
 // After the faults: what is not yet as it has to be. Empty once the world has settled.
-import type { KubeObject } from '../../api/meta.ts';
-import type { Node } from '../../api/node.ts';
-import type { Pod } from '../../api/pod.ts';
-import { type ResourceName, nodeLeaseNamespace } from '../../api/resources.ts';
-import { flappingTaintKey, isHealthTaint, type Taint } from '../../api/taints.ts';
-import { tolerates } from '../../api/tolerations.ts';
-import type { StoreReader } from '../../informer/informer.ts';
+import type { KubeObject } from '../../machinery/api/meta.ts';
+import type { Node } from '../../machinery/api/node.ts';
+import type { Pod } from '../../machinery/api/pod.ts';
+import { type ResourceName, nodeLeaseNamespace } from '../../machinery/api/resources.ts';
+import { flappingTaintKey, isHealthTaint, type Taint } from '../../machinery/api/taints.ts';
+import { tolerates } from '../../machinery/api/tolerations.ts';
+import type { StoreReader } from '../../machinery/informer/informer.ts';
 import type { Replica, Run } from '../cluster/replica.ts';
 import { isReady, readyOf } from '../node-fields.ts';
 import type { Storage } from '../server/storage.ts';

@@ -1,9 +1,9 @@
 // A node is kept from new pods only if it recovered repeatedly, and never for long.
-import type { Node } from '../../api/node.ts';
-import { flappingAnnotation } from '../../api/node.ts';
-import { flappingTaintKey, isHealthTaint } from '../../api/taints.ts';
-import { clockSkewMs } from '../../api/timestamps.ts';
-import type { StoreChange } from '../../apiserver/storage/store-change.ts';
+import type { Node } from '../../machinery/api/node.ts';
+import { flappingAnnotation } from '../../machinery/api/node.ts';
+import { flappingTaintKey, isHealthTaint } from '../../machinery/api/taints.ts';
+import { clockSkewMs } from '../../machinery/api/timestamps.ts';
+import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
 import { keptMsMax, recoveriesMin } from '../faults/flapping-plan.ts';
 import { isReady } from '../node-fields.ts';
 import type { World } from '../world.ts';

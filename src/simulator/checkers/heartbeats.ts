@@ -1,8 +1,8 @@
 // Which nodes really were silent: the heartbeats that reached the storage.
-import { findCondition, listConditions } from '../../api/conditions.ts';
-import type { Node } from '../../api/node.ts';
-import { nodeLeaseNamespace } from '../../api/resources.ts';
-import type { StoreChange } from '../../apiserver/storage/store-change.ts';
+import { findCondition, listConditions } from '../../machinery/api/conditions.ts';
+import type { Node } from '../../machinery/api/node.ts';
+import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
+import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
 import type { World } from '../world.ts';
 
 /** Shorter gaps between two heartbeats are not remembered. */

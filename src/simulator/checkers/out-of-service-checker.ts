@@ -1,11 +1,11 @@
 // The taint out-of-service is added only to a node with evidence that its boot was ended, while the machine really has ended that
 // boot, and removed only when another boot has reported itself.
-import { listConditions } from '../../api/conditions.ts';
-import { mapOf } from '../../api/json-map.ts';
-import { fencedAnnotation, type Node, outOfServiceAnnotation } from '../../api/node.ts';
-import { hasTaint, outOfServiceTaintKey, type Taint, taintKeys } from '../../api/taints.ts';
-import { outOfServiceLabel } from '../../api/topology.ts';
-import type { StoreChange } from '../../apiserver/storage/store-change.ts';
+import { listConditions } from '../../machinery/api/conditions.ts';
+import { mapOf } from '../../machinery/api/json-map.ts';
+import { fencedAnnotation, type Node, outOfServiceAnnotation } from '../../machinery/api/node.ts';
+import { hasTaint, outOfServiceTaintKey, type Taint, taintKeys } from '../../machinery/api/taints.ts';
+import { outOfServiceLabel } from '../../machinery/api/topology.ts';
+import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
 import type { OutOfServiceRule } from '../../controller/model/policy.ts';
 import { readyOf } from '../node-fields.ts';
 import { policyOf } from '../policy-zones.ts';

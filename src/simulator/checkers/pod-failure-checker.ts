@@ -1,8 +1,8 @@
 // A pod that the controller reports as Failed, because no kubelet is left to do so, is on a node that does not exist or is
 // out of service.
-import type { Node } from '../../api/node.ts';
-import type { Pod } from '../../api/pod.ts';
-import type { StoreChange } from '../../apiserver/storage/store-change.ts';
+import type { Node } from '../../machinery/api/node.ts';
+import type { Pod } from '../../machinery/api/pod.ts';
+import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
 import type { World } from '../world.ts';
 import type { Report } from './violation.ts';
 

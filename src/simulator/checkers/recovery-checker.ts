@@ -1,7 +1,7 @@
 // After the faults a node that is Ready loses the health taints in a bounded time.
-import { findCondition, listConditions } from '../../api/conditions.ts';
-import type { Node } from '../../api/node.ts';
-import { isHealthTaint } from '../../api/taints.ts';
+import { findCondition, listConditions } from '../../machinery/api/conditions.ts';
+import type { Node } from '../../machinery/api/node.ts';
+import { isHealthTaint } from '../../machinery/api/taints.ts';
 import type { World } from '../world.ts';
 import type { Report } from './violation.ts';
 

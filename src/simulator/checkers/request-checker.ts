@@ -1,11 +1,11 @@
 // Checks every request of the replicas when it is sent.
-import type { Lease } from '../../api/lease.ts';
-import type { NodeView } from '../../api/node.ts';
-import type { PodView } from '../../api/pod.ts';
+import type { Lease } from '../../machinery/api/lease.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
 import type { Stages } from '../../controller/stages.ts';
-import { objectKey } from '../../api/object-key.ts';
-import { clockSkewMs, parseTimestamp } from '../../api/timestamps.ts';
-import { diffTaints, isOwnTaint, noExecuteTaints } from '../../api/taints.ts';
+import { objectKey } from '../../machinery/api/object-key.ts';
+import { clockSkewMs, parseTimestamp } from '../../machinery/api/timestamps.ts';
+import { diffTaints, isOwnTaint, noExecuteTaints } from '../../machinery/api/taints.ts';
 import { readyOf } from '../../controller/health/assess-node.ts';
 import type { MaintenanceRule, NodePolicy } from '../../controller/model/policy.ts';
 import { isForHealth } from '../../controller/taint-eviction/decide-eviction.ts';

@@ -1,6 +1,6 @@
 // No collection of a replica grows beyond the cluster: it has one entry at most for each node, pod or zone that existed a
 // short time ago.
-import type { Node } from '../../api/node.ts';
+import type { Node } from '../../machinery/api/node.ts';
 import type { CollectionSize } from '../../controller/snapshot/collection-sizes.ts';
 import { countedZoneOf, levelsOf } from '../policy-zones.ts';
 import type { World } from '../world.ts';

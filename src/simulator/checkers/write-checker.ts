@@ -1,11 +1,18 @@
 // Checks every commit of the controller against the state that it changed.
-import type { Lease } from '../../api/lease.ts';
-import type { Node } from '../../api/node.ts';
-import type { Pod } from '../../api/pod.ts';
-import { flappingTaintKey, hasTaint, healthTaintKeys, isHealthTaint, type Taint, taintKeys } from '../../api/taints.ts';
-import { parseTimestamp } from '../../api/timestamps.ts';
-import { tolerates } from '../../api/tolerations.ts';
-import type { StoreChange } from '../../apiserver/storage/store-change.ts';
+import type { Lease } from '../../machinery/api/lease.ts';
+import type { Node } from '../../machinery/api/node.ts';
+import type { Pod } from '../../machinery/api/pod.ts';
+import {
+  flappingTaintKey,
+  hasTaint,
+  healthTaintKeys,
+  isHealthTaint,
+  type Taint,
+  taintKeys,
+} from '../../machinery/api/taints.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
+import { tolerates } from '../../machinery/api/tolerations.ts';
+import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
 import { readyOf } from '../node-fields.ts';
 import { countedZoneOf, highestRateOf, levelsOf } from '../policy-zones.ts';
 import type { Requester } from '../server/storage.ts';

@@ -1,6 +1,6 @@
 // The cluster and its settings, drawn from a seed.
 import { type ControllerOptions, defaultControllerOptions } from '../../controller/model/options.ts';
-import type { Random } from '../../ports/random.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import { between, chance, oneOf, wholeBetween } from '../draw.ts';
 
 interface PlannedNode {

@@ -6,8 +6,8 @@ import {
   eventLimits,
   freshnessLimits,
 } from '../../manager/client-limits.ts';
-import type { Random } from '../../ports/random.ts';
-import type { WriteLanes } from '../../ports/write-lanes.ts';
+import type { Random } from '../../machinery/ports/random.ts';
+import type { WriteLanes } from '../../machinery/ports/write-lanes.ts';
 import type { Network, RequestLine } from '../network/network.ts';
 import { SimulatedClient } from '../network/simulated-client.ts';
 import type { Timeline } from '../time/timeline.ts';

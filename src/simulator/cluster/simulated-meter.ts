@@ -1,4 +1,4 @@
-import type { Labels, Meter, MetricDefinition } from '../../ports/meter.ts';
+import type { Labels, Meter, MetricDefinition } from '../../machinery/ports/meter.ts';
 
 /** Keeps the sums of counters and the last values of gauges, over all labels, for checkers. */
 export class SimulatedMeter implements Meter {

@@ -1,10 +1,10 @@
-import { ApiError } from '../../api/api-error.ts';
-import type { KubeObject } from '../../api/meta.ts';
-import type { Node } from '../../api/node.ts';
-import type { Pod } from '../../api/pod.ts';
-import type { Toleration } from '../../api/tolerations.ts';
-import type { StoredObject } from '../../apiserver/storage/stored-object.ts';
-import type { Random } from '../../ports/random.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
+import type { KubeObject } from '../../machinery/api/meta.ts';
+import type { Node } from '../../machinery/api/node.ts';
+import type { Pod } from '../../machinery/api/pod.ts';
+import type { Toleration } from '../../machinery/api/tolerations.ts';
+import type { StoredObject } from '../../hollow-cluster/apiserver/storage/stored-object.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import { chance, oneOf, wholeBetween } from '../draw.ts';
 import type { Storage } from '../server/storage.ts';
 

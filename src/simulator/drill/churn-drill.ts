@@ -1,4 +1,4 @@
-import type { Random } from '../../ports/random.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import { between, oneOf } from '../draw.ts';
 import type { PlannedFault } from '../faults/world-fault.ts';
 import type { Drill, DrillCluster } from './drill-plan.ts';

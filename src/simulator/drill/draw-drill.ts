@@ -1,7 +1,7 @@
 // Which drill a seed has. Drills that were added later have random sources of their own, so that most
 // seeds keep the story that they had.
-import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
-import type { Random } from '../../ports/random.ts';
+import { SeededRandom } from '../../hollow-cluster/kubelet/faults/seeded-random.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import { chance, oneOf } from '../draw.ts';
 import { type Drill, type DrillCluster, type DrillPlan, planDrill } from './drill-plan.ts';
 import { planChurn, planUnseenDeletions } from './churn-drill.ts';

@@ -1,6 +1,6 @@
 // The drill of a seed: a short story in a cluster that has settled, without any other fault. So it has narrow bounds:
 // how late a write may be, and that nothing else is written.
-import type { Random } from '../../ports/random.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import { chance, oneOf } from '../draw.ts';
 import type { PlannedFault } from '../faults/world-fault.ts';
 

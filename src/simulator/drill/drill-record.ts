@@ -1,10 +1,10 @@
 // What was committed during a drill.
-import type { Event } from '../../api/event.ts';
-import type { Node } from '../../api/node.ts';
-import type { Pod } from '../../api/pod.ts';
-import type { Taint } from '../../api/taints.ts';
-import type { Toleration } from '../../api/tolerations.ts';
-import type { StoreChange } from '../../apiserver/storage/store-change.ts';
+import type { Event } from '../../machinery/api/event.ts';
+import type { Node } from '../../machinery/api/node.ts';
+import type { Pod } from '../../machinery/api/pod.ts';
+import type { Taint } from '../../machinery/api/taints.ts';
+import type { Toleration } from '../../machinery/api/tolerations.ts';
+import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
 import type { Heartbeats } from '../checkers/heartbeats.ts';
 import { isReady, readyOf } from '../node-fields.ts';
 import { countedZoneOf } from '../policy-zones.ts';

@@ -1,4 +1,4 @@
-import type { Node } from '../../api/node.ts';
+import type { Node } from '../../machinery/api/node.ts';
 import { controlPlanePathFailureHoldDefaults as holdDefaults } from '../../controller/model/options.ts';
 import { zoneDivergences } from '../checkers/find-divergences.ts';
 import type { Heartbeats } from '../checkers/heartbeats.ts';

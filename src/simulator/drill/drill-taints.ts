@@ -1,4 +1,4 @@
-import { isHealthTaint, type Taint } from '../../api/taints.ts';
+import { isHealthTaint, type Taint } from '../../machinery/api/taints.ts';
 import type { NodeState } from './drill-record.ts';
 
 /** The keys of the health taints with this effect, without their prefix. */

@@ -1,6 +1,6 @@
 // What was wrong in a drill: too late, too early, twice, or without a reason. From what was committed only.
-import { isHealthTaint, type Taint } from '../../api/taints.ts';
-import { tolerates } from '../../api/tolerations.ts';
+import { isHealthTaint, type Taint } from '../../machinery/api/taints.ts';
+import { tolerates } from '../../machinery/api/tolerations.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
 import { isForHealth } from '../../controller/taint-eviction/decide-eviction.ts';
 import type { DrillRecord, NodeRecord, NodeState, PodRecord } from './drill-record.ts';

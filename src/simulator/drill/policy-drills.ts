@@ -1,7 +1,7 @@
 // Drills with a policy: planned maintenance, zones of a policy, fenced nodes.
-import { outOfServiceLabel } from '../../api/topology.ts';
+import { outOfServiceLabel } from '../../machinery/api/topology.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
-import type { Random } from '../../ports/random.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import { oneOf } from '../draw.ts';
 import { fencedCondition, fencedTaint, maintenanceCondition, maintenanceTaint } from '../faults/administrator.ts';
 import { makePolicy } from '../faults/policy-plan.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../ports/random.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import { oneOf } from '../draw.ts';
 import type { PlannedFault } from '../faults/world-fault.ts';
 import { type Drill, type DrillCluster, drawNodes, silenceOf, tailMs } from './drill-plan.ts';

@@ -1,5 +1,5 @@
 // Drills in which requests of the controller are refused, hang or are answered late.
-import type { Random } from '../../ports/random.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import { oneOf } from '../draw.ts';
 import { lateAnswerMs } from '../faults/network-faults.ts';
 import type { PlannedFault } from '../faults/world-fault.ts';

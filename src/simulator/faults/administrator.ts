@@ -1,8 +1,8 @@
 // What people and tools write to a node that policies read: the signals of planned maintenance, and the evidence of fencing.
-import { type Condition, listConditions } from '../../api/conditions.ts';
-import { fencedAnnotation, type Node } from '../../api/node.ts';
-import { fencingTaints, type Taint } from '../../api/taints.ts';
-import { formatTime } from '../../api/timestamps.ts';
+import { type Condition, listConditions } from '../../machinery/api/conditions.ts';
+import { fencedAnnotation, type Node } from '../../machinery/api/node.ts';
+import { fencingTaints, type Taint } from '../../machinery/api/taints.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { Storage } from '../server/storage.ts';
 import { wallStartMs, type World } from '../world.ts';
 import type { ClusterFault } from './world-fault.ts';

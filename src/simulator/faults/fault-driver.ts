@@ -1,9 +1,9 @@
-import { ApiError } from '../../api/api-error.ts';
-import { formatTime } from '../../api/timestamps.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
 import { oneOf } from '../draw.ts';
 import { zoneLabel } from '../node-fields.ts';
 import { wallStartMs, type World } from '../world.ts';
-import type { Fault } from '../../kubelet/faults/fault.ts';
+import type { Fault } from '../../hollow-cluster/kubelet/faults/fault.ts';
 import { beginMaintenance, editTaints, fence } from './administrator.ts';
 import { enlarge } from './large-objects.ts';
 import { addNetworkFault, isChosen } from './network-faults.ts';

@@ -1,8 +1,8 @@
 // The faults of one run, drawn from its seed: a subset of all kinds, each with a rate of its own (swarm testing), because a
 // run with every kind at once hides what a few of them cause together.
-import type { ResourceName } from '../../api/resources.ts';
-import type { Fault } from '../../kubelet/faults/fault.ts';
-import type { Random } from '../../ports/random.ts';
+import type { ResourceName } from '../../machinery/api/resources.ts';
+import type { Fault } from '../../hollow-cluster/kubelet/faults/fault.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
 import { between, chance, oneOf, wholeBetween } from '../draw.ts';
 import type { Verb } from '../network/network.ts';

@@ -1,8 +1,8 @@
 // A policy that keeps flapping nodes from new pods, and nodes that flap. They have a random source of their own, so that the seeds
 // without them have the story that they had before.
 import type { FlappingRule } from '../../controller/model/policy.ts';
-import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
-import type { Random } from '../../ports/random.ts';
+import { SeededRandom } from '../../hollow-cluster/kubelet/faults/seeded-random.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
 import { between, chance, oneOf, wholeBetween } from '../draw.ts';
 import { makePolicy } from './policy-plan.ts';

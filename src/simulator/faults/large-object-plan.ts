@@ -1,6 +1,6 @@
 // Nodes with more taints than are used, and with long texts. They have a random source of their own, so that the seeds without
 // them have the story that they had before.
-import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
+import { SeededRandom } from '../../hollow-cluster/kubelet/faults/seeded-random.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
 import { between, chance, oneOf, wholeBetween } from '../draw.ts';
 import type { Span } from './policy-plan.ts';

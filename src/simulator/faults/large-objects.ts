@@ -1,6 +1,6 @@
-import { listConditions } from '../../api/conditions.ts';
-import { listLimits } from '../../api/list-limits.ts';
-import type { Node } from '../../api/node.ts';
+import { listConditions } from '../../machinery/api/conditions.ts';
+import { listLimits } from '../../machinery/api/list-limits.ts';
+import type { Node } from '../../machinery/api/node.ts';
 import type { Storage } from '../server/storage.ts';
 import { editTaints } from './administrator.ts';
 import type { ClusterFault } from './world-fault.ts';

@@ -1,7 +1,7 @@
-import { ApiError, reasonFor } from '../../api/api-error.ts';
-import type { Status } from '../../api/meta.ts';
-import { resources } from '../../api/resources.ts';
-import { planPhase } from '../../kubelet/loops/plan-phase.ts';
+import { ApiError, reasonFor } from '../../machinery/api/api-error.ts';
+import type { Status } from '../../machinery/api/meta.ts';
+import { resources } from '../../machinery/api/resources.ts';
+import { planPhase } from '../../hollow-cluster/kubelet/loops/plan-phase.ts';
 import { isWrite, type Network, type NetworkRule, type RequestLine } from '../network/network.ts';
 import type { Direction, NetworkFault } from './world-fault.ts';
 

@@ -1,9 +1,9 @@
 // Policies with planned maintenance, zones of their own or fenced nodes, and what administrators and fencing agents do with
 // them while the faults last. Each feature has a random source of its own, and a seed has one of them at most.
 import type { NodePolicy, PolicyZones } from '../../controller/model/policy.ts';
-import { outOfServiceLabel } from '../../api/topology.ts';
-import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
-import type { Random } from '../../ports/random.ts';
+import { outOfServiceLabel } from '../../machinery/api/topology.ts';
+import { SeededRandom } from '../../hollow-cluster/kubelet/faults/seeded-random.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
 import { between, chance, oneOf } from '../draw.ts';
 import { zoneLabel } from '../node-fields.ts';

@@ -1,8 +1,8 @@
 // Policies that an operator adds and removes while the faults last. They have a random source of their own, so that the seeds
 // without them have the story that they had before.
 import type { NodePolicy, PolicyLimits, PolicyMode } from '../../controller/model/policy.ts';
-import { SeededRandom } from '../../kubelet/faults/seeded-random.ts';
-import type { Random } from '../../ports/random.ts';
+import { SeededRandom } from '../../hollow-cluster/kubelet/faults/seeded-random.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
 import { between, chance, oneOf } from '../draw.ts';
 import { hostname } from '../policy-zones.ts';

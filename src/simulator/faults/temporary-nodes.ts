@@ -1,6 +1,6 @@
 // Nodes that exist for a short time, under names that are used once, as an autoscaler has them: what the controller
 // remembers of them must not grow.
-import { formatTime } from '../../api/timestamps.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
 import { toleratesHealthFor } from '../cluster/workload.ts';
 import type { Storage } from '../server/storage.ts';
 import { wallStartMs, type World } from '../world.ts';

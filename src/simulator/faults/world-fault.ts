@@ -1,6 +1,6 @@
-import type { ResourceName } from '../../api/resources.ts';
+import type { ResourceName } from '../../machinery/api/resources.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
-import type { Fault } from '../../kubelet/faults/fault.ts';
+import type { Fault } from '../../hollow-cluster/kubelet/faults/fault.ts';
 import type { Verb } from '../network/network.ts';
 
 /** Which messages of a connection a fault affects: `both` requests and responses, frames included. */

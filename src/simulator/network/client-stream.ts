@@ -1,5 +1,5 @@
-import { ApiError } from '../../api/api-error.ts';
-import type { WatchEvent } from '../../ports/kube-reader.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
+import type { WatchEvent } from '../../machinery/ports/kube-reader.ts';
 
 /** The client's end of a watch: what has arrived and was not read yet. */
 export class ClientStream {

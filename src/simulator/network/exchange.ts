@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
 import type { SimulatedApiServer } from '../server/api-server.ts';
 import type { Occurrence, Timeline } from '../time/timeline.ts';
 import type { VirtualProcess } from '../time/virtual-process.ts';

@@ -1,4 +1,4 @@
-import type { WatchEvent } from '../../ports/kube-reader.ts';
+import type { WatchEvent } from '../../machinery/ports/kube-reader.ts';
 import type { SimulatedApiServer } from '../server/api-server.ts';
 import type { WatchSink } from '../server/server-watch.ts';
 import type { Timeline } from '../time/timeline.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
 
 /** A connection broke: a read is unavailable, and of a write the outcome is unknown. */
 export class LostConnection extends ApiError {

@@ -1,11 +1,11 @@
 // The network between processes and API servers, and what stands between them: load balancer and proxies. Faults are rules
 // that are added and removed; each message asks all rules.
-import type { ApiError } from '../../api/api-error.ts';
-import type { KubeObject } from '../../api/meta.ts';
-import type { ResourceName } from '../../api/resources.ts';
-import type { Taint } from '../../api/taints.ts';
-import type { UndecodableObject, WatchEvent } from '../../ports/kube-reader.ts';
-import type { Random } from '../../ports/random.ts';
+import type { ApiError } from '../../machinery/api/api-error.ts';
+import type { KubeObject } from '../../machinery/api/meta.ts';
+import type { ResourceName } from '../../machinery/api/resources.ts';
+import type { Taint } from '../../machinery/api/taints.ts';
+import type { UndecodableObject, WatchEvent } from '../../machinery/ports/kube-reader.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import { between } from '../draw.ts';
 import type { SimulatedApiServer } from '../server/api-server.ts';
 import type { Requester } from '../server/storage.ts';

@@ -1,11 +1,11 @@
 // A client of the API servers in one process: what the HTTP client is in production, over the simulated network. Rate
 // limit, retries of reads and the checks before a write are the same code; sockets, encodings and credentials are not
 // simulated.
-import { ApiError } from '../../api/api-error.ts';
-import { copyJson } from '../../api/copy-json.ts';
-import type { KubeObject } from '../../api/meta.ts';
-import type { ResourceName } from '../../api/resources.ts';
-import type { Taint } from '../../api/taints.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
+import { copyJson } from '../../machinery/api/copy-json.ts';
+import type { KubeObject } from '../../machinery/api/meta.ts';
+import type { ResourceName } from '../../machinery/api/resources.ts';
+import type { Taint } from '../../machinery/api/taints.ts';
 import type {
   KubeReader,
   ListOptions,
@@ -14,11 +14,11 @@ import type {
   ObjectName,
   WatchOptions,
   WatchStream,
-} from '../../ports/kube-reader.ts';
-import type { DeleteOptions, KubeWriter, PatchType, WriteOptions } from '../../ports/kube-writer.ts';
-import type { Random } from '../../ports/random.ts';
-import { RequestRateLimit } from '../../supervision/request-rate-limit.ts';
-import { readWaitMsMax, retriesMaxDefault, retryWaitMs } from '../../supervision/request-retry.ts';
+} from '../../machinery/ports/kube-reader.ts';
+import type { DeleteOptions, KubeWriter, PatchType, WriteOptions } from '../../machinery/ports/kube-writer.ts';
+import type { Random } from '../../machinery/ports/random.ts';
+import { RequestRateLimit } from '../../machinery/supervision/request-rate-limit.ts';
+import { readWaitMsMax, retriesMaxDefault, retryWaitMs } from '../../machinery/supervision/request-retry.ts';
 import type { SimulatedApiServer } from '../server/api-server.ts';
 import type { Requester } from '../server/storage.ts';
 import type { Timeline } from '../time/timeline.ts';

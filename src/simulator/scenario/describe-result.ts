@@ -1,6 +1,6 @@
 // The report of a simulation as text.
-import { escapeLine } from '../../api/format-safe-text.ts';
-import { formatGoDuration } from '../../api/go-duration.ts';
+import { escapeLine } from '../../machinery/api/format-safe-text.ts';
+import { formatGoDuration } from '../../machinery/api/go-duration.ts';
 import { buildMeasures, type Measure } from './build-measures.ts';
 import type { NodeOutcome, ScenarioResult } from './scenario-result.ts';
 

@@ -1,5 +1,5 @@
 // Runs a scenario under one configuration.
-import type { Node } from '../../api/node.ts';
+import type { Node } from '../../machinery/api/node.ts';
 import type { ManagerConfig } from '../../manager/manager.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
 import type { Replica } from '../cluster/replica.ts';

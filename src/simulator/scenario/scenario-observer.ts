@@ -1,10 +1,10 @@
-import { ownValue, setOwn } from '../../api/json-map.ts';
-import type { Node } from '../../api/node.ts';
-import { isHealthTaint } from '../../api/taints.ts';
-import type { StoreChange } from '../../apiserver/storage/store-change.ts';
+import { ownValue, setOwn } from '../../machinery/api/json-map.ts';
+import type { Node } from '../../machinery/api/node.ts';
+import { isHealthTaint } from '../../machinery/api/taints.ts';
+import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
 import type { NotedDecision } from '../../controller/decision-log/decision-log.ts';
-import type { GroundTruth } from '../../kubelet/faults/ground-truth.ts';
-import type { Pod } from '../../api/pod.ts';
+import type { GroundTruth } from '../../hollow-cluster/kubelet/faults/ground-truth.ts';
+import type { Pod } from '../../machinery/api/pod.ts';
 import { readyOf, zoneNameOf } from '../node-fields.ts';
 import { isWrite, type RequestLine } from '../network/network.ts';
 import type { Requester } from '../server/storage.ts';

@@ -1,4 +1,4 @@
-import type { FaultOrder } from '../../kubelet/faults/fault-injector.ts';
+import type { FaultOrder } from '../../hollow-cluster/kubelet/faults/fault-injector.ts';
 
 /** Nodes that are alike. */
 interface NodeGroup {

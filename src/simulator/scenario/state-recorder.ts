@@ -1,14 +1,14 @@
 // Records the state of each node and the decisions of the controller over virtual time, for the page of a report.
-import type { Node } from '../../api/node.ts';
-import type { Pod } from '../../api/pod.ts';
-import { isHealthTaint } from '../../api/taints.ts';
-import { objectKey } from '../../api/object-key.ts';
-import type { StoreChange } from '../../apiserver/storage/store-change.ts';
+import type { Node } from '../../machinery/api/node.ts';
+import type { Pod } from '../../machinery/api/pod.ts';
+import { isHealthTaint } from '../../machinery/api/taints.ts';
+import { objectKey } from '../../machinery/api/object-key.ts';
+import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
 import { classifyLevel } from '../../controller/decision-log/classify-level.ts';
 import type { NotedDecision } from '../../controller/decision-log/decision-log.ts';
 import { describeDecision } from '../../controller/decision-log/describe-decision.ts';
 import type { Decision } from '../../controller/model/decisions.ts';
-import type { GroundTruth } from '../../kubelet/faults/ground-truth.ts';
+import type { GroundTruth } from '../../hollow-cluster/kubelet/faults/ground-truth.ts';
 import { readyOf } from '../node-fields.ts';
 import type { World } from '../world.ts';
 import { type Change, ChangeLog } from './change-log.ts';

@@ -1,21 +1,21 @@
 // One simulated API server: the registry of the embedded API server over the shared storage, with a watch cache of its own,
 // which lags behind the storage. It answers requests that have arrived; the network is not its concern.
-import { ApiError } from '../../api/api-error.ts';
-import type { KubeObject } from '../../api/meta.ts';
-import { type ResourceName, resources } from '../../api/resources.ts';
-import { watchTooOld } from '../../apiserver/api-errors/api-errors.ts';
-import { parseListPlan, parseWatchPlan, type WatchPlan } from '../../apiserver/registry/list-query.ts';
-import { ObjectLister } from '../../apiserver/registry/object-lister.ts';
-import type { ObjectRegistry, Written } from '../../apiserver/registry/object-registry.ts';
-import { tableOf } from '../../apiserver/resources.ts';
-import { PodSubresources } from '../../apiserver/registry/pod-subresources.ts';
-import { fieldLabelsOf } from '../../apiserver/registry/request-target.ts';
-import { parseSelection, type Selection } from '../../apiserver/registry/selection.ts';
-import { WatchCache } from '../../apiserver/storage/watch-cache.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { ListOptions, ListPage, ObjectName, WatchEvent, WatchOptions } from '../../ports/kube-reader.ts';
-import type { DeleteOptions, PatchType, WriteOptions } from '../../ports/kube-writer.ts';
-import type { Random } from '../../ports/random.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
+import type { KubeObject } from '../../machinery/api/meta.ts';
+import { type ResourceName, resources } from '../../machinery/api/resources.ts';
+import { watchTooOld } from '../../hollow-cluster/apiserver/api-errors/api-errors.ts';
+import { parseListPlan, parseWatchPlan, type WatchPlan } from '../../hollow-cluster/apiserver/registry/list-query.ts';
+import { ObjectLister } from '../../hollow-cluster/apiserver/registry/object-lister.ts';
+import type { ObjectRegistry, Written } from '../../hollow-cluster/apiserver/registry/object-registry.ts';
+import { tableOf } from '../../hollow-cluster/apiserver/resources.ts';
+import { PodSubresources } from '../../hollow-cluster/apiserver/registry/pod-subresources.ts';
+import { fieldLabelsOf } from '../../hollow-cluster/apiserver/registry/request-target.ts';
+import { parseSelection, type Selection } from '../../hollow-cluster/apiserver/registry/selection.ts';
+import { WatchCache } from '../../hollow-cluster/apiserver/storage/watch-cache.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { ListOptions, ListPage, ObjectName, WatchEvent, WatchOptions } from '../../machinery/ports/kube-reader.ts';
+import type { DeleteOptions, PatchType, WriteOptions } from '../../machinery/ports/kube-writer.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 import type { Timeline } from '../time/timeline.ts';
 import { ServerWatch, type WatchSink } from './server-watch.ts';
 import { type Requester, type Storage, writeOptions } from './storage.ts';

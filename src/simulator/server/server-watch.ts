@@ -1,9 +1,9 @@
-import type { ResourceName } from '../../api/resources.ts';
-import { contentOf, eventTypeOf } from '../../apiserver/registry/watched-change.ts';
-import type { Selection } from '../../apiserver/registry/selection.ts';
-import type { StoreChange } from '../../apiserver/storage/store-change.ts';
-import type { Watcher } from '../../apiserver/storage/watch-hub.ts';
-import type { WatchEvent } from '../../ports/kube-reader.ts';
+import type { ResourceName } from '../../machinery/api/resources.ts';
+import { contentOf, eventTypeOf } from '../../hollow-cluster/apiserver/registry/watched-change.ts';
+import type { Selection } from '../../hollow-cluster/apiserver/registry/selection.ts';
+import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
+import type { Watcher } from '../../hollow-cluster/apiserver/storage/watch-hub.ts';
+import type { WatchEvent } from '../../machinery/ports/kube-reader.ts';
 import type { Storage } from './storage.ts';
 
 /** The network's end of a watch: takes what the server sends. */

@@ -1,18 +1,18 @@
 // The storage that all simulated API servers share: etcd, with backups, and the world's own writes, which pass no network.
-import type { KubeObject } from '../../api/meta.ts';
-import { groupVersion, type ResourceName, resources } from '../../api/resources.ts';
-import { initialNamespaces } from '../../apiserver/registry/namespace-lifecycle.ts';
-import { ObjectRegistry } from '../../apiserver/registry/object-registry.ts';
-import type { Target } from '../../apiserver/registry/request-target.ts';
-import { makeStrategies } from '../../apiserver/registry/strategies.ts';
-import type { Endpoint } from '../../apiserver/registry/strategy.ts';
-import { findServedResource, tableOf } from '../../apiserver/resources.ts';
-import type { StoreChange } from '../../apiserver/storage/store-change.ts';
-import type { ObjectType, StoredObject } from '../../apiserver/storage/stored-object.ts';
-import { type Backup, VersionedStore } from '../../apiserver/storage/versioned-store.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { ObjectName } from '../../ports/kube-reader.ts';
-import type { Random } from '../../ports/random.ts';
+import type { KubeObject } from '../../machinery/api/meta.ts';
+import { groupVersion, type ResourceName, resources } from '../../machinery/api/resources.ts';
+import { initialNamespaces } from '../../hollow-cluster/apiserver/registry/namespace-lifecycle.ts';
+import { ObjectRegistry } from '../../hollow-cluster/apiserver/registry/object-registry.ts';
+import type { Target } from '../../hollow-cluster/apiserver/registry/request-target.ts';
+import { makeStrategies } from '../../hollow-cluster/apiserver/registry/strategies.ts';
+import type { Endpoint } from '../../hollow-cluster/apiserver/registry/strategy.ts';
+import { findServedResource, tableOf } from '../../hollow-cluster/apiserver/resources.ts';
+import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
+import type { ObjectType, StoredObject } from '../../hollow-cluster/apiserver/storage/stored-object.ts';
+import { type Backup, VersionedStore } from '../../hollow-cluster/apiserver/storage/versioned-store.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { ObjectName } from '../../machinery/ports/kube-reader.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 
 const defaultTolerationSeconds = 300;
 export const writeOptions = { dryRun: false, fieldValidation: 'Ignore' } as const;

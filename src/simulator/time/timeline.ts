@@ -1,4 +1,4 @@
-import type { Random } from '../../ports/random.ts';
+import type { Random } from '../../machinery/ports/random.ts';
 
 /** Something that happens at a virtual time. */
 export interface Occurrence {

@@ -1,6 +1,6 @@
 // Nodes, pods and leases as in real clusters, as the load generator writes them: a node of 6 KB and a pod of 4 KB as JSON,
 // with the managed fields that kube-apiserver adds.
-import { formatTime } from '../../../src/api/timestamps.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { envelope, field, message } from '../../support/protobuf-writer.ts';
 import { podNamespace, zoneOf } from './cluster-names.ts';
 

@@ -2,9 +2,9 @@
 // has the disruption controller.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConnection } from '../../../src/adapters/kubeconfig/connection.ts';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
-import { HollowFleet } from '../../../src/kubelet/fleet/fleet.ts';
+import { loadConnection } from '../../../src/machinery/kubeconfig/connection.ts';
+import { SystemClock } from '../../../src/machinery/adapters/system-clock.ts';
+import { HollowFleet } from '../../../src/hollow-cluster/kubelet/fleet/fleet.ts';
 import { SeededRandom, silentLogger } from '../../support/fakes.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { type KubectlAnswer, toAnswer } from './kubectl-answer.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ApiServerOptions } from '../../../src/apiserver/http/api-server.ts';
+import type { ApiServerOptions } from '../../../src/hollow-cluster/apiserver/http/api-server.ts';
 import { findKubectl } from '../../../tools/control-plane/binaries.ts';
 import { embeddedBackend } from '../apiserver/backend.ts';
 import { type KubectlAnswer, toAnswer } from './kubectl-answer.ts';

@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { after, before, test } from 'node:test';
 import { connect, createServer, type Server } from 'node:tls';
-import { makeServingCertificate, type ServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
+import {
+  makeServingCertificate,
+  type ServingCertificate,
+} from '../../../src/machinery/page-server/serving-certificate.ts';
 
 let made: ServingCertificate;
 let server: Server;

@@ -3,13 +3,13 @@
  * (`CONFORMANCE_BACKEND=real` with CONFORMANCE_URL, CONFORMANCE_TOKEN and CONFORMANCE_CA_FILE).
  */
 import { readFileSync } from 'node:fs';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
+import { SystemClock } from '../../../src/machinery/adapters/system-clock.ts';
 import {
   type ApiServerOptions,
   type RunningApiServer,
   startApiServer,
-} from '../../../src/apiserver/http/api-server.ts';
-import { servedPolicies } from '../../../src/cli/policies/policy-resource.ts';
+} from '../../../src/hollow-cluster/apiserver/http/api-server.ts';
+import { servedPolicies } from '../../../src/cli/simulation/policy-resource.ts';
 import { RecordingLogger, SeededRandom } from '../../support/fakes.ts';
 
 export interface Backend {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { Agent, request } from 'undici';
-import type { ApiServerOptions } from '../../../src/apiserver/http/api-server.ts';
+import type { ApiServerOptions } from '../../../src/hollow-cluster/apiserver/http/api-server.ts';
 import { type Backend, startBackend } from './backend.ts';
 
 // Responses are accessed field by field, and a wrong type fails the test.

@@ -1,9 +1,9 @@
 /** A server that continues what an earlier one kept in its data dir. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
-import { DataDir } from '../../../src/apiserver/data-dir/data-dir.ts';
-import { isDraft, StoredObject } from '../../../src/apiserver/storage/stored-object.ts';
+import { SystemClock } from '../../../src/machinery/adapters/system-clock.ts';
+import { DataDir } from '../../../src/hollow-cluster/apiserver/data-dir/data-dir.ts';
+import { isDraft, StoredObject } from '../../../src/hollow-cluster/apiserver/storage/stored-object.ts';
 import { silentLogger } from '../../support/fakes.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { embeddedBackend } from './backend.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { policyResource } from '../../../src/api/node-lifecycle-policy.ts';
+import { policyResource } from '../../../src/machinery/api/node-lifecycle-policy.ts';
 import { expect, openClient } from './client.ts';
 import { aggregatedAccept, type DiscoveryRows, rowsOf } from './discovery-rows.ts';
 import { recorded } from './recorded.ts';

@@ -1,6 +1,10 @@
 /** Answers in both formats, compared: the JSON, encoded here, must be the bytes of the protobuf. */
 import assert from 'node:assert/strict';
-import { encodeEnvelope, encodeWatchFrame, ListEncoder } from '../../../src/apiserver/codec/protobuf-encoder.ts';
+import {
+  encodeEnvelope,
+  encodeWatchFrame,
+  ListEncoder,
+} from '../../../src/hollow-cluster/apiserver/codec/protobuf-encoder.ts';
 import type { ApiResponse, Json } from './client.ts';
 
 const attemptsMax = 10;

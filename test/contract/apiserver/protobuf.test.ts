@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { decodeProtobufBody } from '../../../src/apiserver/codec/protobuf-body.ts';
-import { encodeEnvelope } from '../../../src/apiserver/codec/protobuf-encoder.ts';
-import { toWireForm } from '../../../src/apiserver/codec/wire-form.ts';
-import { apiVersionOf, servedResources } from '../../../src/apiserver/resources.ts';
+import { decodeProtobufBody } from '../../../src/hollow-cluster/apiserver/codec/protobuf-body.ts';
+import { encodeEnvelope } from '../../../src/hollow-cluster/apiserver/codec/protobuf-encoder.ts';
+import { toWireForm } from '../../../src/hollow-cluster/apiserver/codec/wire-form.ts';
+import { apiVersionOf, servedResources } from '../../../src/hollow-cluster/apiserver/resources.ts';
 import { type ApiResponse, expect, type Json, mergePatch, nodePath, openClient, podPath } from './client.ts';
 import { type Example, examples, keyOf } from './example-objects.ts';
 import { noStreaming } from './feature-gates.ts';

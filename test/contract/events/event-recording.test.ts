@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { plainConnection } from '../../support/plain-connection.ts';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
-import { SystemRandom } from '../../../src/adapters/system-random.ts';
-import { toEventsV1 } from '../../../src/events/to-events-v1.ts';
-import { type EventApi, EventSink, eventV1Behavior } from '../../../src/events/event-sink.ts';
-import { type EventsApi, eventsApis } from '../../../src/events/events-api.ts';
+import { SystemClock } from '../../../src/machinery/adapters/system-clock.ts';
+import { SystemRandom } from '../../../src/machinery/adapters/system-random.ts';
+import { toEventsV1 } from '../../../src/machinery/events/to-events-v1.ts';
+import { type EventApi, EventSink, eventV1Behavior } from '../../../src/machinery/events/event-sink.ts';
+import { type EventsApi, eventsApis } from '../../../src/machinery/events/events-api.ts';
 import { RunningBroadcaster } from '../../support/running-broadcaster.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { RecordingLogger } from '../../support/fakes.ts';

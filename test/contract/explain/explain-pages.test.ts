@@ -1,7 +1,7 @@
 // The explain pages over a real socket, and the commands that request them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type RunningHttp, startHttp, textAnswer } from '../../../src/adapters/page-server/observability-server.ts';
+import { type RunningHttp, startHttp, textAnswer } from '../../../src/machinery/page-server/observability-server.ts';
 import { explainRoutes } from '../../../src/cli/pages/explain-pages.ts';
 import type { NodeOutlook } from '../../../src/controller/explain/build-node-outlook.ts';
 import type { PodOutlook } from '../../../src/controller/explain/build-pod-outlook.ts';

@@ -1,7 +1,7 @@
 // The pages of lists over a real socket: formats, bounds and errors.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type RunningHttp, startHttp } from '../../../src/adapters/page-server/observability-server.ts';
+import { type RunningHttp, startHttp } from '../../../src/machinery/page-server/observability-server.ts';
 import { explainRoutes } from '../../../src/cli/pages/explain-pages.ts';
 import { listRoutes } from '../../../src/cli/pages/list-pages.ts';
 import type { EvictionList, NodeList } from '../../../src/controller/snapshot/node-list.ts';

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { plainConnection } from '../../support/plain-connection.ts';
-import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
-import { jsonType, protobufType } from '../../../src/adapters/wire/wire-format.ts';
+import type { HttpKubeApi } from '../../../src/machinery/kube-client/kube-api.ts';
+import { jsonType, protobufType } from '../../../src/machinery/wire/wire-format.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { RawHttpServer } from '../../support/raw-http-server.ts';
 

@@ -1,11 +1,11 @@
 // Connections that are dead without notice: the peer's kernel acknowledges, and no response comes; new connections work.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import type { Connection } from '../../../src/adapters/kube-client/connection.ts';
+import type { Connection } from '../../../src/machinery/kube-client/connection.ts';
 import { plainConnection } from '../../support/plain-connection.ts';
-import type { HttpKubeApi, HttpKubeApiOptions } from '../../../src/adapters/kube-client/kube-api.ts';
-import { ApiError } from '../../../src/api/api-error.ts';
-import type { KubeObject } from '../../../src/api/meta.ts';
+import type { HttpKubeApi, HttpKubeApiOptions } from '../../../src/machinery/kube-client/kube-api.ts';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
+import type { KubeObject } from '../../../src/machinery/api/meta.ts';
 import { FreezingProxy } from '../../support/freezing-proxy.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

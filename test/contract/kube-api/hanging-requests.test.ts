@@ -1,13 +1,13 @@
 // Requests that the API server does not answer: they delay no request of another kind, and no wait is unbounded.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { PQueueLanes } from '../../../src/adapters/p-queue-lanes.ts';
-import type { Connection } from '../../../src/adapters/kube-client/connection.ts';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
-import { SystemRandom } from '../../../src/adapters/system-random.ts';
+import { PQueueLanes } from '../../../src/machinery/adapters/p-queue-lanes.ts';
+import type { Connection } from '../../../src/machinery/kube-client/connection.ts';
+import { SystemClock } from '../../../src/machinery/adapters/system-clock.ts';
+import { SystemRandom } from '../../../src/machinery/adapters/system-random.ts';
 import { makeReadingApis, type ReadingApis } from '../../../src/cli/controller/apis.ts';
 import { parseControllerConfig } from '../../../src/cli/controller/config.ts';
-import type { WriteLane } from '../../../src/ports/write-lanes.ts';
+import type { WriteLane } from '../../../src/machinery/ports/write-lanes.ts';
 import { RecordingLogger, RecordingMeter } from '../../support/fakes.ts';
 import { plainConnection } from '../../support/plain-connection.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, mock, test } from 'node:test';
 import { plainConnection } from '../../support/plain-connection.ts';
-import type { HttpKubeApi, HttpKubeApiOptions } from '../../../src/adapters/kube-client/kube-api.ts';
-import { ApiError, type ApiReason } from '../../../src/api/api-error.ts';
-import type { KubeObject } from '../../../src/api/meta.ts';
-import type { WatchEvent } from '../../../src/ports/kube-reader.ts';
+import type { HttpKubeApi, HttpKubeApiOptions } from '../../../src/machinery/kube-client/kube-api.ts';
+import { ApiError, type ApiReason } from '../../../src/machinery/api/api-error.ts';
+import type { KubeObject } from '../../../src/machinery/api/meta.ts';
+import type { WatchEvent } from '../../../src/machinery/ports/kube-reader.ts';
 import { failureOf } from '../../support/failure-of.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { RecordingMeter } from '../../support/fakes.ts';

@@ -5,12 +5,15 @@ import { delimiter, join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { inspect } from 'node:util';
-import { ConnectionError } from '../../../src/adapters/kubeconfig/connection-error.ts';
-import type { Connection } from '../../../src/adapters/kube-client/connection.ts';
-import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
-import { type LoadConnectionOptions, loadConnection } from '../../../src/adapters/kubeconfig/connection.ts';
-import { ApiError } from '../../../src/api/api-error.ts';
-import { makeServingCertificate, type ServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
+import { ConnectionError } from '../../../src/machinery/kubeconfig/connection-error.ts';
+import type { Connection } from '../../../src/machinery/kube-client/connection.ts';
+import type { HttpKubeApi } from '../../../src/machinery/kube-client/kube-api.ts';
+import { type LoadConnectionOptions, loadConnection } from '../../../src/machinery/kubeconfig/connection.ts';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
+import {
+  makeServingCertificate,
+  type ServingCertificate,
+} from '../../../src/machinery/page-server/serving-certificate.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { failureOf } from '../../support/failure-of.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
-import { loadConnection } from '../../../src/adapters/kubeconfig/connection.ts';
+import { loadConnection } from '../../../src/machinery/kubeconfig/connection.ts';
 
 /** The connection settings of a request, as strings. */
 type Reading = Readonly<Record<string, string | boolean | undefined>>;

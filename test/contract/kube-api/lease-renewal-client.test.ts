@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { ApiError } from '../../../src/api/api-error.ts';
-import type { Lease } from '../../../src/api/lease.ts';
-import { ConnectionError } from '../../../src/adapters/kubeconfig/connection-error.ts';
-import type { Connection } from '../../../src/adapters/kube-client/connection.ts';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
+import type { Lease } from '../../../src/machinery/api/lease.ts';
+import { ConnectionError } from '../../../src/machinery/kubeconfig/connection-error.ts';
+import type { Connection } from '../../../src/machinery/kube-client/connection.ts';
 import { plainConnection } from '../../support/plain-connection.ts';
 import {
   LeaseRenewalClient,
   type LeaseRenewalClientOptions,
-} from '../../../src/adapters/kube-client/lease-renewal-client.ts';
-import { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
+} from '../../../src/machinery/kube-client/lease-renewal-client.ts';
+import { HttpKubeApi } from '../../../src/machinery/kube-client/kube-api.ts';
+import { SystemClock } from '../../../src/machinery/adapters/system-clock.ts';
 import { RecordingLogger, RecordingMeter } from '../../support/fakes.ts';
 import { type RawRequest, RawHttpServer } from '../../support/raw-http-server.ts';
 import { until } from '../../support/until.ts';

@@ -2,8 +2,8 @@
 // a real kube-apiserver (test/control-plane/protobuf-informer.test.ts).
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
-import { startApiServer } from '../../../src/apiserver/http/api-server.ts';
+import { SystemClock } from '../../../src/machinery/adapters/system-clock.ts';
+import { startApiServer } from '../../../src/hollow-cluster/apiserver/http/api-server.ts';
 import { RestClient } from '../../control-plane/rest-client.ts';
 import { RecordingLogger, SeededRandom } from '../../support/fakes.ts';
 import { testInformerPairs } from '../../support/informer-pairs.ts';

@@ -6,11 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
-import { loadConnection } from '../../../src/adapters/kubeconfig/connection.ts';
-import { ApiError } from '../../../src/api/api-error.ts';
-import type { KubeObject } from '../../../src/api/meta.ts';
-import { makeServingCertificate, type ServingCertificate } from '../../../src/apiserver/http/serving-certificate.ts';
+import type { HttpKubeApi } from '../../../src/machinery/kube-client/kube-api.ts';
+import { loadConnection } from '../../../src/machinery/kubeconfig/connection.ts';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
+import type { KubeObject } from '../../../src/machinery/api/meta.ts';
+import {
+  makeServingCertificate,
+  type ServingCertificate,
+} from '../../../src/machinery/page-server/serving-certificate.ts';
 import { failureOf } from '../../support/failure-of.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';

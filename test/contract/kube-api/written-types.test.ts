@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CoreV1Event, EventsV1Event, V1Lease, V1Node, V1Pod } from '@kubernetes/client-node';
-import type { Event, EventV1 } from '../../../src/api/event.ts';
-import type { Lease } from '../../../src/api/lease.ts';
-import type { Node } from '../../../src/api/node.ts';
-import type { Pod } from '../../../src/api/pod.ts';
+import type { Event, EventV1 } from '../../../src/machinery/api/event.ts';
+import type { Lease } from '../../../src/machinery/api/lease.ts';
+import type { Node } from '../../../src/machinery/api/node.ts';
+import type { Pod } from '../../../src/machinery/api/pod.ts';
 
 /** The generated types have times as dates: on the wire they are strings. */
 type Wire<T> = T extends Date ? string : T;

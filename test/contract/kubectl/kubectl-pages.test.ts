@@ -6,7 +6,7 @@ import {
   type RunningHttp,
   startHttp,
   textAnswer,
-} from '../../../src/adapters/page-server/observability-server.ts';
+} from '../../../src/machinery/page-server/observability-server.ts';
 import { PageError } from '../../../src/cli/client/page-source.ts';
 import { dispatch } from '../../../src/cli/commands/dispatch.ts';
 import { readFlags } from '../../../src/cli/flags/flag-schema.ts';

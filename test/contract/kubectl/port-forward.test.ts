@@ -7,8 +7,8 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { KubeConfig, PortForward } from '@kubernetes/client-node';
-import { ApiError } from '../../../src/api/api-error.ts';
-import { ClusterClient } from '../../../src/adapters/kube-client/cluster-client.ts';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
+import { ClusterClient } from '../../../src/machinery/kube-client/cluster-client.ts';
 import { FakeCluster } from '../../support/fake-cluster.ts';
 import { plainConnection } from '../../support/plain-connection.ts';
 

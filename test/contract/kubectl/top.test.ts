@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { startHttp } from '../../../src/adapters/page-server/observability-server.ts';
+import { startHttp } from '../../../src/machinery/page-server/observability-server.ts';
 import { dispatch } from '../../../src/cli/commands/dispatch.ts';
 import type { Terminal } from '../../../src/cli/io/command-io.ts';
 import { explainRoutes } from '../../../src/cli/pages/explain-pages.ts';

@@ -5,10 +5,10 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { manifestText } from '../../../src/adapters/static-pods/manifest-text.ts';
-import { manifestBytesMax, StaticPodFiles } from '../../../src/adapters/static-pods/files.ts';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
-import { FileSource } from '../../../src/kubelet/static-pods/file-source.ts';
+import { manifestText } from '../../../src/cli/simulation/hollow-nodes/manifests/manifest-text.ts';
+import { manifestBytesMax, StaticPodFiles } from '../../../src/cli/simulation/hollow-nodes/manifests/files.ts';
+import { SystemClock } from '../../../src/machinery/adapters/system-clock.ts';
+import { FileSource } from '../../../src/hollow-cluster/kubelet/static-pods/file-source.ts';
 import { RecordingLogger } from '../../support/fakes.ts';
 import { aManifest } from '../../support/manifest-folder.ts';
 import { until } from '../../support/until.ts';

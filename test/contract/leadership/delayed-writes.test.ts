@@ -3,17 +3,17 @@
 // credentials, and the leadership ends or does not end in the meantime.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Connection } from '../../../src/adapters/kube-client/connection.ts';
+import type { Connection } from '../../../src/machinery/kube-client/connection.ts';
 import { plainConnection } from '../../support/plain-connection.ts';
-import type { HttpKubeApi } from '../../../src/adapters/kube-client/kube-api.ts';
-import { PromMeter } from '../../../src/adapters/prom-meter.ts';
-import { SystemClock } from '../../../src/adapters/system-clock.ts';
-import type { KubeObject } from '../../../src/api/meta.ts';
-import { canaryLeaseName } from '../../../src/api/resources.ts';
-import { type RunningApiServer, startApiServer } from '../../../src/apiserver/http/api-server.ts';
+import type { HttpKubeApi } from '../../../src/machinery/kube-client/kube-api.ts';
+import { PromMeter } from '../../../src/machinery/adapters/prom-meter.ts';
+import { SystemClock } from '../../../src/machinery/adapters/system-clock.ts';
+import type { KubeObject } from '../../../src/machinery/api/meta.ts';
+import { canaryLeaseName } from '../../../src/machinery/api/resources.ts';
+import { type RunningApiServer, startApiServer } from '../../../src/hollow-cluster/apiserver/http/api-server.ts';
 import { type ControllerConfig, parseControllerConfig } from '../../../src/cli/controller/config.ts';
 import { ControllerProcess } from '../../../src/cli/controller/process.ts';
-import type { Labels, MetricDefinition } from '../../../src/ports/meter.ts';
+import type { Labels, MetricDefinition } from '../../../src/machinery/ports/meter.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
 import { RecordingLogger, SeededRandom } from '../../support/fakes.ts';
 import { RecordingProxy } from '../../support/recording-proxy.ts';

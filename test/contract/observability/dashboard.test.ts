@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { startHttp } from '../../../src/adapters/page-server/observability-server.ts';
+import { startHttp } from '../../../src/machinery/page-server/observability-server.ts';
 import { dashboardRoutes } from '../../../src/cli/dashboard/dashboard-routes.ts';
 import { clientsMax } from '../../../src/cli/dashboard/event-streams.ts';
 import { DashboardWorld } from '../../support/dashboard-world.ts';

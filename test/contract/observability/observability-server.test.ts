@@ -8,9 +8,9 @@ import {
   startHttp,
   startObservability,
   textAnswer,
-} from '../../../src/adapters/page-server/observability-server.ts';
-import { isOwnHost } from '../../../src/adapters/page-server/own-host.ts';
-import { PromMeter } from '../../../src/adapters/prom-meter.ts';
+} from '../../../src/machinery/page-server/observability-server.ts';
+import { isOwnHost } from '../../../src/machinery/page-server/own-host.ts';
+import { PromMeter } from '../../../src/machinery/adapters/prom-meter.ts';
 import { healthRoutes } from '../../../src/cli/pages/health-pages.ts';
 import { configzRoute, metricsRoute } from '../../../src/cli/pages/metrics-pages.ts';
 import { announceBuild } from '../../../src/cli/controller/build-info.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { startHttp, textAnswer } from '../../../src/adapters/page-server/observability-server.ts';
-import type { PageStream } from '../../../src/adapters/page-server/page-stream.ts';
+import { startHttp, textAnswer } from '../../../src/machinery/page-server/observability-server.ts';
+import type { PageStream } from '../../../src/machinery/page-server/page-stream.ts';
 import { RecordingLogger } from '../../support/fakes.ts';
 import { until } from '../../support/until.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { type RunningHttp, startHttp, textAnswer } from '../../../src/adapters/page-server/observability-server.ts';
+import { type RunningHttp, startHttp, textAnswer } from '../../../src/machinery/page-server/observability-server.ts';
 import { RecordingLogger } from '../../support/fakes.ts';
 
 /** More than both kernels' socket buffers. */

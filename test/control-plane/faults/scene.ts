@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Taint } from '../../../src/api/taints.ts';
-import type { Toleration } from '../../../src/api/tolerations.ts';
+import type { Taint } from '../../../src/machinery/api/taints.ts';
+import type { Toleration } from '../../../src/machinery/api/tolerations.ts';
 import { TestAuthority } from '../../support/certificates.ts';
 import { NlcProcess } from '../../support/nlc-process.ts';
 import type { ControlPlane } from '../control-plane.ts';

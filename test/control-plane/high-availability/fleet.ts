@@ -1,6 +1,6 @@
 // The nodes and pods of the test: for each handover some that become silent before it and some that become silent and
 // recover during it; some that flap all the time; a zone that stays silent; the others are healthy.
-import type { Toleration } from '../../../src/api/tolerations.ts';
+import type { Toleration } from '../../../src/machinery/api/tolerations.ts';
 import type { RestClient } from '../rest-client.ts';
 import { ScriptedCluster } from '../scripted-cluster.ts';
 import { renewEveryMs } from './settings.ts';

@@ -1,5 +1,5 @@
 // The time spans in which each node had a NoExecute taint, with timeAdded.
-import { noExecuteTaints } from '../../../src/api/taints.ts';
+import { noExecuteTaints } from '../../../src/machinery/api/taints.ts';
 import type { TaintAct } from './taint-history.ts';
 
 export interface NoExecuteSpan {

@@ -1,6 +1,6 @@
 // Times and rates of the test. The leader election times have the proportions of the defaults, 15 s : 10 s : 2 s.
 
-import { jitterFactor, pollsPerRetryPeriod } from '../../../src/election/election-options.ts';
+import { jitterFactor, pollsPerRetryPeriod } from '../../../src/machinery/election/election-options.ts';
 
 export const lease = { durationMs: 6_000, renewDeadlineMs: 4_000, retryPeriodMs: 800 } as const;
 /** The longest interval between two checks of the lease by a standby. */

@@ -1,5 +1,5 @@
 // The history of each node's taints, from the responses to the writes that changed them.
-import { noExecuteTaints, type Taint } from '../../../src/api/taints.ts';
+import { noExecuteTaints, type Taint } from '../../../src/machinery/api/taints.ts';
 import type { AuditedRequest } from '../audit-trail.ts';
 import { versionOf } from './leadership-terms.ts';
 

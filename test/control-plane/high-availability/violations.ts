@@ -1,6 +1,6 @@
 // The oracle of all handovers: one leader at a time, no duplicate or lost writes, no rate exceeded. One sentence for each
 // violation.
-import type { Taint } from '../../../src/api/taints.ts';
+import type { Taint } from '../../../src/machinery/api/taints.ts';
 import type { AuditedRequest } from '../audit-trail.ts';
 import { deletedUid, type Evidence, lostByItself, termAt, uidToDelete } from './evidence.ts';
 import { silentZone, type PodFact } from './fleet.ts';

@@ -1,7 +1,7 @@
 // The two kubelets that are compared, each as a program that can be started and stopped.
 import { closeSync, mkdtempSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { hollowNodesFlags } from '../../../src/cli/hollow-nodes/flags.ts';
+import { hollowNodesFlags } from '../../../src/cli/simulation/hollow-nodes/flags.ts';
 import { defaultVersion } from '../../../tools/control-plane/kubernetes-version.ts';
 import { NlcProcess } from '../../support/nlc-process.ts';
 import type { ControlPlane } from '../control-plane.ts';

@@ -1,6 +1,6 @@
 // The state of a control plane after a step, in a comparable form: timestamps are replaced by the component that wrote
 // them, and things without a fixed order are sets.
-import type { Taint } from '../../../src/api/taints.ts';
+import type { Taint } from '../../../src/machinery/api/taints.ts';
 import type { Sighting, Watched } from './witness.ts';
 
 export interface Observation {

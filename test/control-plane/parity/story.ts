@@ -1,6 +1,6 @@
 // The steps of the parity test: seven nodes in two zones and one that never posts a status; each pod covers one case. Each
 // step continues from the state of the previous one.
-import type { Toleration } from '../../../src/api/tolerations.ts';
+import type { Toleration } from '../../../src/machinery/api/tolerations.ts';
 import type { NodeFace, Observation } from './observation.ts';
 import { carries, isDeleted, isUnknown, matching, sinceHeartbeat, sinceFirst } from './pace.ts';
 import type { Step, World } from './side.ts';

@@ -2,7 +2,7 @@
 // deleted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../../src/api/api-error.ts';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { aWorldOf, aZonedWorld } from '../../support/zoned-world.ts';
 

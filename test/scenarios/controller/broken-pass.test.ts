@@ -2,7 +2,7 @@
 // state may be inconsistent, so the work ends and nothing more is written.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MetricDefinition } from '../../../src/ports/meter.ts';
+import type { MetricDefinition } from '../../../src/machinery/ports/meter.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';
 
 const broken = new Error('the pass broke');

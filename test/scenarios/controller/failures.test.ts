@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { transformNode } from '../../../src/api/node.ts';
+import { transformNode } from '../../../src/machinery/api/node.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { aZonedWorld } from '../../support/zoned-world.ts';
 

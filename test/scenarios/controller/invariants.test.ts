@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Taint } from '../../../src/api/taints.ts';
+import type { Taint } from '../../../src/machinery/api/taints.ts';
 import { ControllerWorld, type Write } from '../../support/controller-world.ts';
 
 const ratePerSecond = 0.1;

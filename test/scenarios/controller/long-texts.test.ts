@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type Condition, findCondition } from '../../../src/api/conditions.ts';
-import { type Lease, transformLease } from '../../../src/api/lease.ts';
+import { type Condition, findCondition } from '../../../src/machinery/api/conditions.ts';
+import { type Lease, transformLease } from '../../../src/machinery/api/lease.ts';
 import {
   fencedAnnotation,
   flappingAnnotation,
@@ -12,9 +12,13 @@ import {
   outOfServiceAnnotation,
   pauseAnnotation,
   transformNode,
-} from '../../../src/api/node.ts';
-import { policyApiVersion, resetAnnotation, transformPolicyObject } from '../../../src/api/node-lifecycle-policy.ts';
-import { type Pod, transformPod } from '../../../src/api/pod.ts';
+} from '../../../src/machinery/api/node.ts';
+import {
+  policyApiVersion,
+  resetAnnotation,
+  transformPolicyObject,
+} from '../../../src/machinery/api/node-lifecycle-policy.ts';
+import { type Pod, transformPod } from '../../../src/machinery/api/pod.ts';
 import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
 import { linesPerSubject } from '../../../src/controller/decision-log/decision-log.ts';
 import { aNode, aPod } from '../../support/builders.ts';

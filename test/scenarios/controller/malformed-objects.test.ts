@@ -1,12 +1,12 @@
 // Ten thousand objects that no API server should send, through the informers and the whole controller.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeObject } from '../../../src/api/meta.ts';
-import { type Lease, transformLease } from '../../../src/api/lease.ts';
-import { type Node, transformNode } from '../../../src/api/node.ts';
-import { type Pod, transformPod } from '../../../src/api/pod.ts';
-import { SharedInformer } from '../../../src/informer/shared-informer.ts';
-import { linesMax } from '../../../src/informer/malformed-objects.ts';
+import type { KubeObject } from '../../../src/machinery/api/meta.ts';
+import { type Lease, transformLease } from '../../../src/machinery/api/lease.ts';
+import { type Node, transformNode } from '../../../src/machinery/api/node.ts';
+import { type Pod, transformPod } from '../../../src/machinery/api/pod.ts';
+import { SharedInformer } from '../../../src/machinery/informer/shared-informer.ts';
+import { linesMax } from '../../../src/machinery/informer/malformed-objects.ts';
 import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
 import { aNode, aPod } from '../../support/builders.ts';
 import { aCondition, ControllerWorld } from '../../support/controller-world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Toleration } from '../../../src/api/tolerations.ts';
+import type { Toleration } from '../../../src/machinery/api/tolerations.ts';
 import { describeDecision } from '../../../src/controller/decision-log/describe-decision.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { aWorldOf } from '../../support/zoned-world.ts';

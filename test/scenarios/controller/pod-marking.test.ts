@@ -1,8 +1,8 @@
 // Marking the pods of a silent node NotReady: once for each silence, whatever the watches deliver meanwhile.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { transformNode } from '../../../src/api/node.ts';
-import { formatTime } from '../../../src/api/timestamps.ts';
+import { transformNode } from '../../../src/machinery/api/node.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { aCondition, type ControllerWorld } from '../../support/controller-world.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
 

@@ -1,7 +1,7 @@
 // The cache of pods is behind: what a pod tolerates now decides, not what it tolerated when the watch brought it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime } from '../../../src/api/timestamps.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { explainPod } from '../../support/explained.ts';

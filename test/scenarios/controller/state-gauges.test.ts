@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { classifyHeldNodes, type WaitingFacts } from '../../../src/controller/snapshot/held-nodes.ts';
-import { RateLimitedQueue } from '../../../src/queueing/rate-limited-queue.ts';
-import { TokenBucket } from '../../../src/queueing/token-bucket.ts';
+import { RateLimitedQueue } from '../../../src/machinery/queueing/rate-limited-queue.ts';
+import { TokenBucket } from '../../../src/machinery/queueing/token-bucket.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
 

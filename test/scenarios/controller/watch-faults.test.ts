@@ -2,7 +2,7 @@
 // no node that recovered in time loses a pod, most of the dead ones do, and at the end nothing is left.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SeededRandom } from '../../../src/kubelet/faults/seeded-random.ts';
+import { SeededRandom } from '../../../src/hollow-cluster/kubelet/faults/seeded-random.ts';
 import type { FakeInformer } from '../../support/fake-informer.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';
 import { settled } from '../../support/manual-clock.ts';

@@ -1,7 +1,7 @@
 // The dashboard of a controller during outages: what a client shows after each event.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodePolicies } from '../../../src/cli/policies/decode-policies.ts';
+import { decodePolicies } from '../../../src/policy/schema/decode-policies.ts';
 import type { NodeState } from '../../../src/dashboard/protocol.ts';
 import { DashboardWorld } from '../../support/dashboard-world.ts';
 import type { DashboardMirror } from '../../support/dashboard-mirror.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodePolicies } from '../../../src/cli/policies/decode-policies.ts';
+import { decodePolicies } from '../../../src/policy/schema/decode-policies.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { DashboardWorld } from '../../support/dashboard-world.ts';
 import type { DashboardMirror } from '../../support/dashboard-mirror.ts';

@@ -8,10 +8,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { electionDefaults, jitterFactor } from '../../../src/election/election-options.ts';
-import { LeaderElector } from '../../../src/election/leader-elector.ts';
-import type { Clock } from '../../../src/ports/clock.ts';
-import type { Ending } from '../../../src/ports/leadership.ts';
+import { electionDefaults, jitterFactor } from '../../../src/machinery/election/election-options.ts';
+import { LeaderElector } from '../../../src/machinery/election/leader-elector.ts';
+import type { Clock } from '../../../src/machinery/ports/clock.ts';
+import type { Ending } from '../../../src/machinery/ports/leadership.ts';
 import { LeaseLink, LeaseServer } from '../../support/lease-server.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { RecordingLogger, RecordingMeter, SeededRandom } from '../../support/fakes.ts';

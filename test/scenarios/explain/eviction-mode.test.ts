@@ -1,7 +1,7 @@
 // Predictions in eviction mode come true, and nothing else is predicted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { taintKeys } from '../../../src/api/taints.ts';
+import { taintKeys } from '../../../src/machinery/api/taints.ts';
 import type { ControllerOptions } from '../../../src/controller/model/options.ts';
 import { aDaemonSetView } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';

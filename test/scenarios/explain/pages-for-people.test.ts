@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { taintKeys } from '../../../src/api/taints.ts';
+import { taintKeys } from '../../../src/machinery/api/taints.ts';
 import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
 import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';

@@ -1,7 +1,7 @@
 // Actions of controllers that do not run in this process are not predicted, and the page shows that.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { taintKeys } from '../../../src/api/taints.ts';
+import { taintKeys } from '../../../src/machinery/api/taints.ts';
 import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
 import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
 import type { Hold } from '../../../src/controller/explain/facts.ts';

@@ -1,7 +1,7 @@
 // What `nlc explain` and `nlc status` say of policies and pauses.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime } from '../../../src/api/timestamps.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
 import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
 import { aPolicy, inZone } from '../../support/builders.ts';

@@ -1,7 +1,7 @@
 // Predictions come true: each test reads one, waits until just before and just after, and checks both times.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { taintKeys } from '../../../src/api/taints.ts';
+import { taintKeys } from '../../../src/machinery/api/taints.ts';
 import { describeHold } from '../../../src/controller/explain/describe-holds.ts';
 import { aNodeView } from '../../support/builders.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { KubeObject } from '../../../src/api/meta.ts';
+import type { KubeObject } from '../../../src/machinery/api/meta.ts';
 import { planLeaseQuiet } from '../../../src/controller/freshness/plan-lease-quiet.ts';
-import { SharedInformer } from '../../../src/informer/shared-informer.ts';
-import type { WatchEvent } from '../../../src/ports/kube-reader.ts';
+import { SharedInformer } from '../../../src/machinery/informer/shared-informer.ts';
+import type { WatchEvent } from '../../../src/machinery/ports/kube-reader.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { RecordingLogger, RecordingMeter } from '../../support/fakes.ts';
 import { ScriptedReader, type ScriptedStream } from '../../support/scripted-reader.ts';

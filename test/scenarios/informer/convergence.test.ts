@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { ApiReason } from '../../../src/api/api-error.ts';
-import type { KubeObject } from '../../../src/api/meta.ts';
-import { SharedInformer } from '../../../src/informer/shared-informer.ts';
+import type { ApiReason } from '../../../src/machinery/api/api-error.ts';
+import type { KubeObject } from '../../../src/machinery/api/meta.ts';
+import { SharedInformer } from '../../../src/machinery/informer/shared-informer.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
 import { ModelApi } from '../../support/model-api.ts';
 import { RecordingLogger, RecordingMeter, SeededRandom } from '../../support/fakes.ts';

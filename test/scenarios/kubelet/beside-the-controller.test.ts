@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import type { Node } from '../../../src/api/node.ts';
-import { formatMicroTime } from '../../../src/api/timestamps.ts';
-import { HollowFleet } from '../../../src/kubelet/fleet/fleet.ts';
+import type { Node } from '../../../src/machinery/api/node.ts';
+import { formatMicroTime } from '../../../src/machinery/api/timestamps.ts';
+import { HollowFleet } from '../../../src/hollow-cluster/kubelet/fleet/fleet.ts';
 import { FleetWorld } from '../../support/fleet-world.ts';
 import { SeededRandom, silentLogger } from '../../support/fakes.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { Pod, PodSpec } from '../../../src/api/pod.ts';
-import { parsePattern } from '../../../src/kubelet/parse-pattern.ts';
+import type { Pod, PodSpec } from '../../../src/machinery/api/pod.ts';
+import { parsePattern } from '../../../src/hollow-cluster/kubelet/parse-pattern.ts';
 import { KubeletWorld, secondMs } from '../../support/kubelet-world.ts';
 
 const failure = 'not found: the image matches the pattern "bad:*" of images that cannot be pulled';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { Lease } from '../../../src/api/lease.ts';
+import type { Lease } from '../../../src/machinery/api/lease.ts';
 import { NodeWorld } from '../../support/node-world.ts';
 
 const secondMs = 1_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { type Condition, findCondition, listConditions } from '../../../src/api/conditions.ts';
-import type { Node } from '../../../src/api/node.ts';
+import { type Condition, findCondition, listConditions } from '../../../src/machinery/api/conditions.ts';
+import type { Node } from '../../../src/machinery/api/node.ts';
 import { NodeWorld, type NodeWorldOptions } from '../../support/node-world.ts';
 
 const readyOf = (node: Node): Partial<Condition> =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import type { NetworkRule } from '../../../src/kubelet/network/network-rule.ts';
+import type { NetworkRule } from '../../../src/hollow-cluster/kubelet/network/network-rule.ts';
 import { NodeWorld, type NodeWorldOptions } from '../../support/node-world.ts';
 
 const secondMs = 1_000;

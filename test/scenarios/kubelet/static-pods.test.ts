@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { manifestText } from '../../../src/adapters/static-pods/manifest-text.ts';
-import type { Pod } from '../../../src/api/pod.ts';
-import { HollowFleet } from '../../../src/kubelet/fleet/fleet.ts';
-import { configAnnotations } from '../../../src/kubelet/pod-config/classify-pod.ts';
-import { FileSource } from '../../../src/kubelet/static-pods/file-source.ts';
+import { manifestText } from '../../../src/cli/simulation/hollow-nodes/manifests/manifest-text.ts';
+import type { Pod } from '../../../src/machinery/api/pod.ts';
+import { HollowFleet } from '../../../src/hollow-cluster/kubelet/fleet/fleet.ts';
+import { configAnnotations } from '../../../src/hollow-cluster/kubelet/pod-config/classify-pod.ts';
+import { FileSource } from '../../../src/hollow-cluster/kubelet/static-pods/file-source.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { aManifest, ManifestFolder } from '../../support/manifest-folder.ts';
 import { MemoryApi } from '../../support/memory-api.ts';

@@ -3,8 +3,8 @@
 // predecessor.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../../src/api/api-error.ts';
-import { formatTime } from '../../../src/api/timestamps.ts';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import type { OutageHold } from '../../../src/controller/outage/path-failure-hold.ts';
 import type { ControllerWorld, Write } from '../../support/controller-world.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';

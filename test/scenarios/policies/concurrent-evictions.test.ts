@@ -1,7 +1,7 @@
 // At most so many nodes of a policy are emptied at once; further ones wait in the queue of their zone without a token.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime } from '../../../src/api/timestamps.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
 import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
 import type { ControllerOptions, ControllerSelection } from '../../../src/controller/model/options.ts';

@@ -1,7 +1,7 @@
 // The rate of pod deletions of a policy: pods that are due wait for a token, and are evaluated again when it comes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime } from '../../../src/api/timestamps.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { describePodOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
 import type { ControllerOptions } from '../../../src/controller/model/options.ts';
 import { Budget } from '../../support/budget.ts';

@@ -2,8 +2,8 @@
 // budget allows it, the node is unreachable, or the timeout is over.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../../src/api/api-error.ts';
-import { formatTime } from '../../../src/api/timestamps.ts';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { describePodOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
 import type { ControllerOptions } from '../../../src/controller/model/options.ts';
 import { Budget, budgetError } from '../../support/budget.ts';

@@ -1,7 +1,7 @@
 // Nodes that recover often are kept from new pods for a growing time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { flappingAnnotation } from '../../../src/api/node.ts';
+import { flappingAnnotation } from '../../../src/machinery/api/node.ts';
 import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
 import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
 import type { FlappingRule, NodePolicy } from '../../../src/controller/model/policy.ts';

@@ -1,7 +1,7 @@
 // Planned maintenance: a node is assessed truthfully, does not count as disrupted, and keeps its pods until the maximum.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime } from '../../../src/api/timestamps.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import type { MaintenanceRule } from '../../../src/controller/model/policy.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';

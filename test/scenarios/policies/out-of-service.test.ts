@@ -1,10 +1,10 @@
 // The taint out-of-service: added to a node that is proven to be fenced, removed when it is back with another boot ID.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fencedAnnotation, outOfServiceAnnotation } from '../../../src/api/node.ts';
-import type { Taint } from '../../../src/api/taints.ts';
-import { formatTime } from '../../../src/api/timestamps.ts';
-import { outOfServiceLabel } from '../../../src/api/topology.ts';
+import { fencedAnnotation, outOfServiceAnnotation } from '../../../src/machinery/api/node.ts';
+import type { Taint } from '../../../src/machinery/api/taints.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
+import { outOfServiceLabel } from '../../../src/machinery/api/topology.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { explainNode, explainPod } from '../../support/explained.ts';

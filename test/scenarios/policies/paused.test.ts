@@ -2,7 +2,7 @@
 // is held; recovery goes on.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime } from '../../../src/api/timestamps.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';
 import { aZonedWorld } from '../../support/zoned-world.ts';

@@ -2,12 +2,12 @@
 // neither evicts what a policy protects nor stops the controller.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PolicyObject } from '../../../src/api/node-lifecycle-policy.ts';
-import { formatTime } from '../../../src/api/timestamps.ts';
-import { readPolicyObject } from '../../../src/cli/policies/policy-object-reader.ts';
+import type { PolicyObject } from '../../../src/machinery/api/node-lifecycle-policy.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
+import { readPolicyObject } from '../../../src/policy/schema/policy-object-reader.ts';
 import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
 import { countPolicyFigures } from '../../../src/controller/snapshot/policy-figures.ts';
-import { PolicyObjects } from '../../../src/manager/policies/policy-objects.ts';
+import { PolicyObjects } from '../../../src/policy/objects/policy-objects.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { explainNode } from '../../support/explained.ts';
 import { FakeInformer } from '../../support/fake-informer.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ApiError } from '../../../src/api/api-error.ts';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
 import type { NodePolicy } from '../../../src/controller/model/policy.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { budgetError } from '../../support/budget.ts';

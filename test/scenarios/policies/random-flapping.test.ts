@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { flappingAnnotation } from '../../../src/api/node.ts';
-import { flappingTaintKey, type Taint } from '../../../src/api/taints.ts';
+import { flappingAnnotation } from '../../../src/machinery/api/node.ts';
+import { flappingTaintKey, type Taint } from '../../../src/machinery/api/taints.ts';
 import type { FlappingRule, NodePolicy } from '../../../src/controller/model/policy.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';

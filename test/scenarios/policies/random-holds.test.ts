@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Taint } from '../../../src/api/taints.ts';
-import { pauseAnnotation } from '../../../src/api/node.ts';
+import type { Taint } from '../../../src/machinery/api/taints.ts';
+import { pauseAnnotation } from '../../../src/machinery/api/node.ts';
 import type { PolicyMode } from '../../../src/controller/model/policy.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Taint } from '../../../src/api/taints.ts';
+import type { Taint } from '../../../src/machinery/api/taints.ts';
 import type { PolicyLimits } from '../../../src/controller/model/policy.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Taint } from '../../../src/api/taints.ts';
-import { parseTimestamp } from '../../../src/api/timestamps.ts';
+import type { Taint } from '../../../src/machinery/api/taints.ts';
+import { parseTimestamp } from '../../../src/machinery/api/timestamps.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { aZonedWorld } from '../../support/zoned-world.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { outerZoneOf } from '../../../src/api/zone.ts';
+import { outerZoneOf } from '../../../src/machinery/api/zone.ts';
 import { aPolicy, inZone } from '../../support/builders.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
 

@@ -1,8 +1,8 @@
 // Requests that hang, fail or are refused do not delay other pods.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../../src/api/api-error.ts';
-import { formatTime } from '../../../src/api/timestamps.ts';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { defaultPodGcOptions } from '../../../src/controller/model/options.ts';
 import { Budget } from '../../support/budget.ts';
 import { aPolicy } from '../../support/builders.ts';

@@ -1,7 +1,7 @@
 // NoExecute taints when the API server is slow or rejects: the other nodes of the zone and the other zones are served.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError, type ApiErrorInit } from '../../../src/api/api-error.ts';
+import { ApiError, type ApiErrorInit } from '../../../src/machinery/api/api-error.ts';
 import { type ControllerWorld, type Write } from '../../support/controller-world.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
 

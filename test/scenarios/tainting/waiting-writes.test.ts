@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ControllerOptions } from '../../../src/controller/model/options.ts';
-import { taintKeys } from '../../../src/api/taints.ts';
+import { taintKeys } from '../../../src/machinery/api/taints.ts';
 import { type ControllerWorld } from '../../support/controller-world.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
 

@@ -55,14 +55,14 @@ export const knownDefects: readonly Mutant[] = [
   {
     name: 'transport-retries-writes',
     what: 'a refused write is repeated inside its slot for minutes: other writes wait, and it is late when it succeeds',
-    file: 'supervision/request-retry.ts',
+    file: 'machinery/supervision/request-retry.ts',
     find: "if (method !== 'GET' || retries >= retriesMax",
     replace: 'if (retries >= retriesMax',
   },
   {
     name: 'rate-limit-on-wall-clock',
     what: 'after a backward step of the wall clock no request is sent for as long as the step; a forward step exceeds the rate',
-    file: 'supervision/request-rate-limit.ts',
+    file: 'machinery/supervision/request-rate-limit.ts',
     find: 'constructor({ qps, burst, clock }: RateLimitOptions) {\n    this.#clock = clock;',
     replace:
       'constructor({ qps, burst, clock: real }: RateLimitOptions) {\n    const clock = { monotonicMs: () => real.nowMs(), sleep: (ms, signal) => real.sleep(ms, signal) };\n    this.#clock = clock;',
@@ -180,7 +180,7 @@ export const knownDefects: readonly Mutant[] = [
   {
     name: 'suspend-not-noticed',
     what: 'a machine that was suspended writes although another replica leads',
-    file: 'election/lease-deadline.ts',
+    file: 'machinery/election/lease-deadline.ts',
     find: 'if (monotonicMs + (offsetMs - this.#offsetMsMin) >= this.#untilMs)',
     replace: 'if (monotonicMs >= this.#untilMs)',
   },
@@ -195,12 +195,12 @@ export const knownDefects: readonly Mutant[] = [
   {
     name: 'failing-version-never-relists',
     what: 'a watch that fails at one version is opened at it for ever, and its cache stays old',
-    file: 'informer/decide-next-step.ts',
+    file: 'machinery/informer/decide-next-step.ts',
     find: "if (failuresAtVersion >= failuresMax) return startOver(end, 'failing');",
     replace: '',
     also: [
       {
-        file: 'informer/reflector.ts',
+        file: 'machinery/informer/reflector.ts',
         find: "return isOlder(serverVersion, reachedBefore) && this.relist('rolled-back');",
         replace: 'return false;',
       },
@@ -229,19 +229,19 @@ export const knownDefects: readonly Mutant[] = [
   {
     name: 'response-forgotten-too-early',
     what: 'the watch delivers the first of two writes, and the second one is sent again',
-    file: 'informer/mutation-cache.ts',
+    file: 'machinery/informer/mutation-cache.ts',
     find: 'return areComparable(resourceVersion, entry.view.resourceVersion)\n      ? isOlder(resourceVersion, entry.view.resourceVersion)\n      : entry.superseded.has(resourceVersion);',
     replace: 'return resourceVersion === [...entry.superseded][0];',
   },
   {
     name: 'overtaken-read-counts-as-heartbeat',
     what: 'a live read that the watch overtook is taken for newer: a silent node is noticed late',
-    file: 'informer/mutation-cache.ts',
+    file: 'machinery/informer/mutation-cache.ts',
     find: 'return version === wanted || (areComparable(version, wanted) && !isOlder(version, wanted));',
     replace: 'return version === wanted;',
     also: [
       {
-        file: 'informer/mutation-cache.ts',
+        file: 'machinery/informer/mutation-cache.ts',
         find: 'return areComparable(resourceVersion, entry.view.resourceVersion)\n      ? isOlder(resourceVersion, entry.view.resourceVersion)\n      : entry.superseded.has(resourceVersion);',
         replace: 'return entry.superseded.has(resourceVersion);',
       },

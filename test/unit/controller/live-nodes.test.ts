@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError, type ApiErrorInit } from '../../../src/api/api-error.ts';
-import type { KubeObject, Status } from '../../../src/api/meta.ts';
-import type { KubeReader } from '../../../src/ports/kube-reader.ts';
+import { ApiError, type ApiErrorInit } from '../../../src/machinery/api/api-error.ts';
+import type { KubeObject, Status } from '../../../src/machinery/api/meta.ts';
+import type { KubeReader } from '../../../src/machinery/ports/kube-reader.ts';
 import { LiveNodes } from '../../../src/controller/live-nodes.ts';
 import type { LiveNode } from '../../../src/controller/model/live-node.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../../src/api/api-error.ts';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
 import { WriteBlocker } from '../../../src/manager/write-blocker.ts';
 
 const signal = AbortSignal.timeout(1_000);

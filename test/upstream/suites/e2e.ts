@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Guard } from '../../../src/cli/programs/guard.ts';
+import { Guard } from '../../../src/cli/simulation/programs/guard.ts';
 import type { UpstreamTests } from '../../../tools/upstream/build.ts';
 import { buildFocusPattern } from '../build-pattern.ts';
 import { type Cluster, nodeCount } from '../clusters/cluster.ts';

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { Guard } from '../../../src/cli/programs/guard.ts';
+import { Guard } from '../../../src/cli/simulation/programs/guard.ts';
 import type { UpstreamTests } from '../../../tools/upstream/build.ts';
 import { findControlPlane } from '../../../tools/control-plane/binaries.ts';
 import { freePorts } from '../../control-plane/free-ports.ts';

@@ -1,7 +1,7 @@
 // Runs a program to its end, with its output in a file and progress lines meanwhile.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import type { Guard } from '../../../src/cli/programs/guard.ts';
+import type { Guard } from '../../../src/cli/simulation/programs/guard.ts';
 import { Interrupted } from '../interruption.ts';
 
 const stillRunningMs = 60_000;

@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../../../src/api/meta.ts';
-import type { Column } from '../../../../src/apiserver/printing/describe-columns.ts';
-import type { Table, TableRow } from '../../../../src/apiserver/printing/table.ts';
+import type { KubeObject } from '../../../../src/machinery/api/meta.ts';
+import type { Column } from '../../../../src/hollow-cluster/apiserver/printing/describe-columns.ts';
+import type { Table, TableRow } from '../../../../src/hollow-cluster/apiserver/printing/table.ts';
 
 /** A table without descriptions and messages, whose texts differ from those of kube-apiserver, as plain JSON. */
 interface ComparableTable {

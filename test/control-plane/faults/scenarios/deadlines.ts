@@ -1,6 +1,6 @@
 // The times at which pods are evicted and marked. The proxy mostly records the requests here.
 import assert from 'node:assert/strict';
-import { formatTime } from '../../../../src/api/timestamps.ts';
+import { formatTime } from '../../../../src/machinery/api/timestamps.ts';
 import type { Scenario } from '../scenario.ts';
 import { graceMs, notReady, patient, type Scene, tolerating, unreachable } from '../scene.ts';
 

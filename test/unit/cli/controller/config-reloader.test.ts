@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { type ConfigFileSource, ConfigReloader } from '../../../../src/cli/controller/config-reloader.ts';
 import { type ControllerConfig, parseControllerConfig } from '../../../../src/cli/controller/config.ts';
 import type { SettingChange } from '../../../../src/controller/model/decisions.ts';
-import type { Clock } from '../../../../src/ports/clock.ts';
+import type { Clock } from '../../../../src/machinery/ports/clock.ts';
 import { ConfigMapFolder } from '../../../support/config-map-folder.ts';
 import { RecordingLogger, RecordingMeter } from '../../../support/fakes.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { restClientRequests, restClientRetries } from '../../../../src/adapters/kube-client/metrics.ts';
+import { restClientRequests, restClientRetries } from '../../../../src/machinery/kube-client/metrics.ts';
 import { RequestCounter } from '../../../../src/cli/dashboard/request-counter.ts';
 import { RecordingMeter } from '../../../support/fakes.ts';
 

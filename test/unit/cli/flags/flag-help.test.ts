@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { apiserverFlags } from '../../../../src/cli/apiserver/flags.ts';
+import { apiserverFlags } from '../../../../src/cli/simulation/apiserver/flags.ts';
 import { controllerFlags } from '../../../../src/cli/controller/flags.ts';
 import type { FlagDefinition } from '../../../../src/cli/flags/flag-definition.ts';
 import { flagHelp, flagTables } from '../../../../src/cli/flags/flag-help.ts';
 import { readValues } from '../../../../src/cli/flags/flag-schema.ts';
-import { hollowNodesFlags } from '../../../../src/cli/hollow-nodes/flags.ts';
+import { hollowNodesFlags } from '../../../../src/cli/simulation/hollow-nodes/flags.ts';
 
 const tables: Readonly<Record<string, readonly FlagDefinition[]>> = {
   controller: controllerFlags,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../../../src/api/api-error.ts';
+import { ApiError } from '../../../../src/machinery/api/api-error.ts';
 import { describeAccessError, describeNotFound } from '../../../../src/cli/kubectl/describe-access.ts';
 
 const attempt = { what: 'find the controller', verbs: 'list', resource: 'pods', namespace: 'nlc' };

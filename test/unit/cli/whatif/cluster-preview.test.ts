@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { LeaseView } from '../../../../src/api/lease.ts';
-import type { NodeView } from '../../../../src/api/node.ts';
-import type { PodView } from '../../../../src/api/pod.ts';
-import { formatMicroTime, formatTime } from '../../../../src/api/timestamps.ts';
+import type { LeaseView } from '../../../../src/machinery/api/lease.ts';
+import type { NodeView } from '../../../../src/machinery/api/node.ts';
+import type { PodView } from '../../../../src/machinery/api/pod.ts';
+import { formatMicroTime, formatTime } from '../../../../src/machinery/api/timestamps.ts';
 import { buildPreview } from '../../../../src/cli/whatif/cluster-preview.ts';
 import type { ClusterState } from '../../../../src/cli/whatif/cluster-state.ts';
 import type { NodePreview } from '../../../../src/cli/whatif/preview.ts';

@@ -13,8 +13,8 @@ import type { QueueFacts } from '../../../../src/controller/explain/facts.ts';
 import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
 import { classifyZone } from '../../../../src/controller/zones/classify-zone.ts';
 import { planRates } from '../../../../src/controller/zones/plan-rates.ts';
-import { RateLimitedQueue } from '../../../../src/queueing/rate-limited-queue.ts';
-import { TokenBucket } from '../../../../src/queueing/token-bucket.ts';
+import { RateLimitedQueue } from '../../../../src/machinery/queueing/rate-limited-queue.ts';
+import { TokenBucket } from '../../../../src/machinery/queueing/token-bucket.ts';
 
 const rates = fc.constantFrom(0, 0.01, 0.1, 1, 2.5);
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeView } from '../../../../src/api/node.ts';
-import { flappingTaintKey } from '../../../../src/api/taints.ts';
+import type { NodeView } from '../../../../src/machinery/api/node.ts';
+import { flappingTaintKey } from '../../../../src/machinery/api/taints.ts';
 import { assessFlapping } from '../../../../src/controller/flapping/assess-flapping.ts';
 import type { DueKeeping } from '../../../../src/controller/model/flapping.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeView } from '../../../../src/api/node.ts';
-import { flappingTaintKey, type Taint } from '../../../../src/api/taints.ts';
+import type { NodeView } from '../../../../src/machinery/api/node.ts';
+import { flappingTaintKey, type Taint } from '../../../../src/machinery/api/taints.ts';
 import { formatRecord } from '../../../../src/controller/flapping/parse-flapping-record.ts';
 import { RecoveryHistory } from '../../../../src/controller/flapping/recovery-history.ts';
 import type { FlappingRule } from '../../../../src/controller/model/policy.ts';

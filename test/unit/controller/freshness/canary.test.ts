@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { ApiError, type ApiReason } from '../../../../src/api/api-error.ts';
+import { ApiError, type ApiReason } from '../../../../src/machinery/api/api-error.ts';
 import { Canary } from '../../../../src/controller/freshness/canary.ts';
 import { WatchFreshness } from '../../../../src/controller/freshness/watch-freshness.ts';
-import type { LeaseView } from '../../../../src/api/lease.ts';
-import type { InformerStatus } from '../../../../src/informer/informer.ts';
+import type { LeaseView } from '../../../../src/machinery/api/lease.ts';
+import type { InformerStatus } from '../../../../src/machinery/informer/informer.ts';
 import { FakeInformer } from '../../../support/fake-informer.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordingLogger, RecordingMeter, RecordingRecorder } from '../../../support/fakes.ts';

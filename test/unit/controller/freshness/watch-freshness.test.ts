@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WatchFreshness } from '../../../../src/controller/freshness/watch-freshness.ts';
-import type { InformerStatus } from '../../../../src/informer/informer.ts';
+import type { InformerStatus } from '../../../../src/machinery/informer/informer.ts';
 import { RecordingMeter, RecordingRecorder } from '../../../support/fakes.ts';
 import { FakeInformer } from '../../../support/fake-informer.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

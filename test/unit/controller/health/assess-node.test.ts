@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { NodeView } from '../../../../src/api/node.ts';
-import type { PodView } from '../../../../src/api/pod.ts';
-import type { Taint } from '../../../../src/api/taints.ts';
+import type { NodeView } from '../../../../src/machinery/api/node.ts';
+import type { PodView } from '../../../../src/machinery/api/pod.ts';
+import type { Taint } from '../../../../src/machinery/api/taints.ts';
 import { describeDecision } from '../../../../src/controller/decision-log/describe-decision.ts';
 import { decideEviction } from '../../../../src/controller/taint-eviction/decide-eviction.ts';
 import { TaintClock } from '../../../../src/controller/taint-eviction/taint-clock.ts';

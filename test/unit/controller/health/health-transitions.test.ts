@@ -4,7 +4,7 @@ import { describeDecision } from '../../../../src/controller/decision-log/descri
 import type { HealthRecord } from '../../../../src/controller/health/health-record.ts';
 import type { HealthAssessment } from '../../../../src/controller/health/health-table.ts';
 import { classifyBoot, HealthTransitions } from '../../../../src/controller/health/health-transitions.ts';
-import { transformNode } from '../../../../src/api/node.ts';
+import { transformNode } from '../../../../src/machinery/api/node.ts';
 import type { ControllerWorld } from '../../../support/controller-world.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordingMeter } from '../../../support/fakes.ts';

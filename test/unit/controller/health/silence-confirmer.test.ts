@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { ApiError } from '../../../../src/api/api-error.ts';
-import type { LeaseView } from '../../../../src/api/lease.ts';
+import { ApiError } from '../../../../src/machinery/api/api-error.ts';
+import type { LeaseView } from '../../../../src/machinery/api/lease.ts';
 import type { Decision } from '../../../../src/controller/model/decisions.ts';
 import { type SilenceAnswer, SilenceConfirmer } from '../../../../src/controller/health/silence-confirmer.ts';
-import { MutationCache } from '../../../../src/informer/mutation-cache.ts';
-import type { LeaseRead } from '../../../../src/ports/leases.ts';
+import { MutationCache } from '../../../../src/machinery/informer/mutation-cache.ts';
+import type { LeaseRead } from '../../../../src/machinery/ports/leases.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const holdMs = 60_000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Taint } from '../../../../src/api/taints.ts';
+import type { Taint } from '../../../../src/machinery/api/taints.ts';
 import { decideNodeWork } from '../../../../src/controller/node-work/decide-node-work.ts';
 import { aNodeView } from '../../../support/builders.ts';
 

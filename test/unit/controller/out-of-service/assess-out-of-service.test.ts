@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeView } from '../../../../src/api/node.ts';
-import type { Taint } from '../../../../src/api/taints.ts';
+import type { NodeView } from '../../../../src/machinery/api/node.ts';
+import type { Taint } from '../../../../src/machinery/api/taints.ts';
 import type { OutOfServiceState } from '../../../../src/controller/model/out-of-service.ts';
 import type { EvidenceOrder } from '../../../../src/controller/out-of-service/decide-order.ts';
 import { assessOutOfService } from '../../../../src/controller/out-of-service/assess-out-of-service.ts';

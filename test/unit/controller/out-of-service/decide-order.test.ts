@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Condition } from '../../../../src/api/conditions.ts';
+import type { Condition } from '../../../../src/machinery/api/conditions.ts';
 import { decideOrder, type EvidenceOrder } from '../../../../src/controller/out-of-service/decide-order.ts';
 
 const postedAt = '2026-11-24T10:00:00Z';

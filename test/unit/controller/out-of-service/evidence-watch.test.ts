@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeView } from '../../../../src/api/node.ts';
+import type { NodeView } from '../../../../src/machinery/api/node.ts';
 import type { EvidenceOrder } from '../../../../src/controller/out-of-service/decide-order.ts';
 import { EvidenceWatch, type NodeSighting } from '../../../../src/controller/out-of-service/evidence-watch.ts';
 import { selectEvidence } from '../../../../src/controller/out-of-service/select-evidence.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ObjectMeta } from '../../../../src/api/meta.ts';
-import { type PodView, transformPod } from '../../../../src/api/pod.ts';
+import type { ObjectMeta } from '../../../../src/machinery/api/meta.ts';
+import { type PodView, transformPod } from '../../../../src/machinery/api/pod.ts';
 import { decidePodEviction } from '../../../../src/controller/pod-eviction-mode/decide-pod-eviction.ts';
 import { decidePodFate } from '../../../../src/controller/pod-eviction-mode/decide-pod-fate.ts';
 import { planRequest } from '../../../../src/controller/writer/plan-request.ts';

@@ -1,12 +1,12 @@
 // Nodes, pods and DaemonSets around a real evictor, real health and real queues, on a manual clock. Its writer changes
 // the stores as the API server would, and fails on request.
-import type { ApiReason } from '../../../../src/api/api-error.ts';
-import type { DaemonSetView } from '../../../../src/api/daemonset.ts';
-import { type NodeView, transformNode } from '../../../../src/api/node.ts';
-import { nodeLostReason, podKey, type PodView, transformPod } from '../../../../src/api/pod.ts';
-import { changeTaints, type Taint } from '../../../../src/api/taints.ts';
-import { formatTime } from '../../../../src/api/timestamps.ts';
-import { zoneOf } from '../../../../src/api/topology.ts';
+import type { ApiReason } from '../../../../src/machinery/api/api-error.ts';
+import type { DaemonSetView } from '../../../../src/machinery/api/daemonset.ts';
+import { type NodeView, transformNode } from '../../../../src/machinery/api/node.ts';
+import { nodeLostReason, podKey, type PodView, transformPod } from '../../../../src/machinery/api/pod.ts';
+import { changeTaints, type Taint } from '../../../../src/machinery/api/taints.ts';
+import { formatTime } from '../../../../src/machinery/api/timestamps.ts';
+import { zoneOf } from '../../../../src/machinery/api/topology.ts';
 import type { Command, CommandWriter, WriteOutcome } from '../../../../src/controller/model/commands.ts';
 import type { Decision } from '../../../../src/controller/model/decisions.ts';
 import { readyOf } from '../../../../src/controller/health/assess-node.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { backOffAtLeast, forget } from '../../../../src/queueing/work-queue.ts';
+import { backOffAtLeast, forget } from '../../../../src/machinery/queueing/work-queue.ts';
 import { EvictionWorld } from './eviction-world.ts';
 
 /** One node that became like this just now, with one pod, and its first look behind it. */

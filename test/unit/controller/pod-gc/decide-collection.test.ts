@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type PodView, transformPod } from '../../../../src/api/pod.ts';
+import { type PodView, transformPod } from '../../../../src/machinery/api/pod.ts';
 import {
   decideCollection,
   decideTerminated,

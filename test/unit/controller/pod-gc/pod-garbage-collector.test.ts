@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError, type ApiErrorInit } from '../../../../src/api/api-error.ts';
-import type { KubeObject, ObjectMeta } from '../../../../src/api/meta.ts';
-import { type Node, type NodeView, transformNode } from '../../../../src/api/node.ts';
-import { type Pod, type PodView, transformPod } from '../../../../src/api/pod.ts';
+import { ApiError, type ApiErrorInit } from '../../../../src/machinery/api/api-error.ts';
+import type { KubeObject, ObjectMeta } from '../../../../src/machinery/api/meta.ts';
+import { type Node, type NodeView, transformNode } from '../../../../src/machinery/api/node.ts';
+import { type Pod, type PodView, transformPod } from '../../../../src/machinery/api/pod.ts';
 import type { Decision } from '../../../../src/controller/model/decisions.ts';
 import { describeDecision, subjectOfDecision } from '../../../../src/controller/decision-log/describe-decision.ts';
 import { LiveNodes } from '../../../../src/controller/live-nodes.ts';
@@ -12,7 +12,7 @@ import {
   type PodGarbageCollectorOptions,
 } from '../../../../src/controller/pod-gc/pod-garbage-collector.ts';
 import { ApiWriter } from '../../../../src/controller/writer/api-writer.ts';
-import { MutationCache } from '../../../../src/informer/mutation-cache.ts';
+import { MutationCache } from '../../../../src/machinery/informer/mutation-cache.ts';
 import { FakeInformer } from '../../../support/fake-informer.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { MemoryApi } from '../../../support/memory-api.ts';

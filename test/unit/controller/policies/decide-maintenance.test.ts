@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime } from '../../../../src/api/timestamps.ts';
+import { formatTime } from '../../../../src/machinery/api/timestamps.ts';
 import type { MaintenanceSignal } from '../../../../src/controller/model/policy.ts';
 import { decideMaintenance, parseSignalTime } from '../../../../src/controller/policies/decide-maintenance.ts';
 import { aPolicy } from '../../../support/builders.ts';

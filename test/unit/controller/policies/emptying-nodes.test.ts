@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type NodeView, transformNode } from '../../../../src/api/node.ts';
-import { type PodView, transformPod } from '../../../../src/api/pod.ts';
-import { taintKeys } from '../../../../src/api/taints.ts';
+import { type NodeView, transformNode } from '../../../../src/machinery/api/node.ts';
+import { type PodView, transformPod } from '../../../../src/machinery/api/pod.ts';
+import { taintKeys } from '../../../../src/machinery/api/taints.ts';
 import { EmptyingNodes } from '../../../../src/controller/policies/emptying-nodes.ts';
 import { aPolicy } from '../../../support/builders.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatTime } from '../../../../src/api/timestamps.ts';
+import { formatTime } from '../../../../src/machinery/api/timestamps.ts';
 import type { Now } from '../../../../src/controller/model/node-state.ts';
 import type { MaintenanceSignal } from '../../../../src/controller/model/policy.ts';
 import { decideMaintenance } from '../../../../src/controller/policies/decide-maintenance.ts';

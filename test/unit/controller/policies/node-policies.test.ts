@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeView } from '../../../../src/api/node.ts';
+import type { NodeView } from '../../../../src/machinery/api/node.ts';
 import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
 import { NodePolicies, type PolicyOptions } from '../../../../src/controller/policies/node-policies.ts';
 import { selectShortestGrace } from '../../../../src/controller/policies/select-shortest-grace.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime } from '../../../../src/api/timestamps.ts';
+import { formatTime } from '../../../../src/machinery/api/timestamps.ts';
 import { selectMaintenanceSignals } from '../../../../src/controller/policies/select-maintenance-signals.ts';
 
 const wallMs = Date.parse('2026-01-02T03:00:00Z');

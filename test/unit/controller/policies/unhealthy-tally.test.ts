@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeView } from '../../../../src/api/node.ts';
+import type { NodeView } from '../../../../src/machinery/api/node.ts';
 import type { NodePolicy, PolicyLimits } from '../../../../src/controller/model/policy.ts';
 import { UnhealthyTally } from '../../../../src/controller/policies/unhealthy-tally.ts';
 import { aNodeView, aPolicy } from '../../../support/builders.ts';

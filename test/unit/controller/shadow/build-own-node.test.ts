@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Condition } from '../../../../src/api/conditions.ts';
-import { type NodeView, transformNode } from '../../../../src/api/node.ts';
-import { type PodView, transformPod } from '../../../../src/api/pod.ts';
-import type { Taint } from '../../../../src/api/taints.ts';
+import type { Condition } from '../../../../src/machinery/api/conditions.ts';
+import { type NodeView, transformNode } from '../../../../src/machinery/api/node.ts';
+import { type PodView, transformPod } from '../../../../src/machinery/api/pod.ts';
+import type { Taint } from '../../../../src/machinery/api/taints.ts';
 import { classifyDeparture } from '../../../../src/controller/shadow/classify-departure.ts';
 import { classifyTaint } from '../../../../src/controller/shadow/classify-taint.ts';
 import { buildOwnNode, type OwnSide } from '../../../../src/controller/shadow/build-own-node.ts';

@@ -1,9 +1,9 @@
 // What holds a due deletion, for how long, and what a live read of the node decides then.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeView } from '../../../../src/api/node.ts';
-import type { Taint } from '../../../../src/api/taints.ts';
-import type { Toleration } from '../../../../src/api/tolerations.ts';
+import type { NodeView } from '../../../../src/machinery/api/node.ts';
+import type { Taint } from '../../../../src/machinery/api/taints.ts';
+import type { Toleration } from '../../../../src/machinery/api/tolerations.ts';
 import type { EvictionHold } from '../../../../src/controller/model/decisions.ts';
 import { decideHoldExpiry } from '../../../../src/controller/taint-eviction/decide-hold-expiry.ts';
 import { extendHold, isAtMaximum, renewHold } from '../../../../src/controller/taint-eviction/extend-hold.ts';

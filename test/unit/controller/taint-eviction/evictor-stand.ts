@@ -1,10 +1,10 @@
 // The taint evictor alone: a test changes the stores, chooses the events that are delivered, and responds to its
 // writes.
-import { type NodeView, transformNode } from '../../../../src/api/node.ts';
-import { type Pod, podKey, type PodView, transformPod } from '../../../../src/api/pod.ts';
-import type { Taint } from '../../../../src/api/taints.ts';
-import { formatTime } from '../../../../src/api/timestamps.ts';
-import type { Toleration } from '../../../../src/api/tolerations.ts';
+import { type NodeView, transformNode } from '../../../../src/machinery/api/node.ts';
+import { type Pod, podKey, type PodView, transformPod } from '../../../../src/machinery/api/pod.ts';
+import type { Taint } from '../../../../src/machinery/api/taints.ts';
+import { formatTime } from '../../../../src/machinery/api/timestamps.ts';
+import type { Toleration } from '../../../../src/machinery/api/tolerations.ts';
 import type { Command, StillWanted, WriteOutcome } from '../../../../src/controller/model/commands.ts';
 import type { Decision, EvictionHold } from '../../../../src/controller/model/decisions.ts';
 import type { LiveNode } from '../../../../src/controller/model/live-node.ts';

@@ -1,9 +1,9 @@
 // When a pod is evicted: which taint sets its deadline, and when the countdown of that taint starts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Taint } from '../../../../src/api/taints.ts';
-import { formatTime } from '../../../../src/api/timestamps.ts';
-import type { Toleration } from '../../../../src/api/tolerations.ts';
+import type { Taint } from '../../../../src/machinery/api/taints.ts';
+import { formatTime } from '../../../../src/machinery/api/timestamps.ts';
+import type { Toleration } from '../../../../src/machinery/api/tolerations.ts';
 import type { ControllerWorld } from '../../../support/controller-world.ts';
 import { aWorldOf } from '../../../support/zoned-world.ts';
 import { EvictorStand } from './evictor-stand.ts';

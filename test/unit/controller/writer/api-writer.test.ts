@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../../../src/api/api-error.ts';
-import type { KubeObject } from '../../../../src/api/meta.ts';
-import type { PodView } from '../../../../src/api/pod.ts';
-import { transformPod } from '../../../../src/api/pod.ts';
-import { type NodeView, transformNode } from '../../../../src/api/node.ts';
-import { PQueueLanes } from '../../../../src/adapters/p-queue-lanes.ts';
+import { ApiError } from '../../../../src/machinery/api/api-error.ts';
+import type { KubeObject } from '../../../../src/machinery/api/meta.ts';
+import type { PodView } from '../../../../src/machinery/api/pod.ts';
+import { transformPod } from '../../../../src/machinery/api/pod.ts';
+import { type NodeView, transformNode } from '../../../../src/machinery/api/node.ts';
+import { PQueueLanes } from '../../../../src/machinery/adapters/p-queue-lanes.ts';
 import type { WriteOutcome } from '../../../../src/controller/model/commands.ts';
 import { ApiWriter } from '../../../../src/controller/writer/api-writer.ts';
-import { MutationCache } from '../../../../src/informer/mutation-cache.ts';
+import { MutationCache } from '../../../../src/machinery/informer/mutation-cache.ts';
 import { ManualClock, settled } from '../../../support/manual-clock.ts';
 import { noPodAnswers } from '../../../support/no-pod-answers.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Node, type NodeView, transformNode } from '../../../../src/api/node.ts';
+import { type Node, type NodeView, transformNode } from '../../../../src/machinery/api/node.ts';
 import { planRequest } from '../../../../src/controller/writer/plan-request.ts';
 
 const never = '36534630048-05-13T13:56:16Z';

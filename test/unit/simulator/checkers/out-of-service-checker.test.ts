@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Node } from '../../../../src/api/node.ts';
+import type { Node } from '../../../../src/machinery/api/node.ts';
 import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
 import { OutOfServiceChecker } from '../../../../src/simulator/checkers/out-of-service-checker.ts';
 import { hostname } from '../../../../src/simulator/policy-zones.ts';

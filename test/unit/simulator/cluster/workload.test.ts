@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../../../../src/api/pod.ts';
-import { SeededRandom } from '../../../../src/kubelet/faults/seeded-random.ts';
+import type { Pod } from '../../../../src/machinery/api/pod.ts';
+import { SeededRandom } from '../../../../src/hollow-cluster/kubelet/faults/seeded-random.ts';
 import { Workload } from '../../../../src/simulator/cluster/workload.ts';
 import { Storage } from '../../../../src/simulator/server/storage.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Taint } from '../../../../src/api/taints.ts';
+import type { Taint } from '../../../../src/machinery/api/taints.ts';
 import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
 import type { Drill } from '../../../../src/simulator/drill/drill-plan.ts';
 import type { DrillRecord, NodeState } from '../../../../src/simulator/drill/drill-record.ts';

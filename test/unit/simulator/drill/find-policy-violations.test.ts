@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Taint } from '../../../../src/api/taints.ts';
+import type { Taint } from '../../../../src/machinery/api/taints.ts';
 import type { Drill } from '../../../../src/simulator/drill/drill-plan.ts';
 import type { DrillRecord, NodeState } from '../../../../src/simulator/drill/drill-record.ts';
 import { findPolicyViolations } from '../../../../src/simulator/drill/find-policy-violations.ts';

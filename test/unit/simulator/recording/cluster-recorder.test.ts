@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { transformLease } from '../../../../src/api/lease.ts';
-import { transformNode } from '../../../../src/api/node.ts';
-import { transformPod } from '../../../../src/api/pod.ts';
+import { transformLease } from '../../../../src/machinery/api/lease.ts';
+import { transformNode } from '../../../../src/machinery/api/node.ts';
+import { transformPod } from '../../../../src/machinery/api/pod.ts';
 import { readTrace } from '../../../../src/cli/simulate/read-trace.ts';
 import { ClusterRecorder } from '../../../../src/simulator/recording/cluster-recorder.ts';
 import type { ClusterTrace } from '../../../../src/simulator/recording/cluster-trace.ts';

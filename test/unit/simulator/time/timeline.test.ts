@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { surroundings } from '../../../../src/cli/simulate/surroundings.ts';
-import { SeededRandom } from '../../../../src/kubelet/faults/seeded-random.ts';
+import { SeededRandom } from '../../../../src/hollow-cluster/kubelet/faults/seeded-random.ts';
 import { Timeline } from '../../../../src/simulator/time/timeline.ts';
 
 function aTimeline(): Timeline {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Guard } from '../../../../src/cli/programs/guard.ts';
+import { Guard } from '../../../../src/cli/simulation/programs/guard.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 import { runProgram } from '../../../upstream/suites/run-program.ts';
 
@@ -43,7 +43,7 @@ async function startRun(script: (pids: string) => string): Promise<Run> {
   const folder = tempFolder();
   const file = join(folder, 'pids');
   const source = `
-    import { Guard } from '${root}/src/cli/programs/guard.ts';
+    import { Guard } from '${root}/src/cli/simulation/programs/guard.ts';
     import { Interruption } from '${root}/test/upstream/interruption.ts';
     import { runProgram } from '${root}/test/upstream/suites/run-program.ts';
     const guard = new Guard('${folder}/work');

@@ -1,0 +1,48 @@
+import { flag, type FlagDefinition, flagGroup } from '../../flags/flag-definition.ts';
+import { logFlags } from '../../flags/shared-flags.ts';
+
+/** All flags of `nlc apiserver`. */
+export const apiserverFlags = [
+  ...flagGroup('Serving', [
+    flag.integer('port', 'Port on 127.0.0.1; 0 selects a free port', { default: 6443, range: { min: 0, max: 65_535 } }),
+    flag.boolean('tls', 'Serve HTTPS with a generated certificate; kubectl sends no token over plain HTTP', {
+      default: true,
+    }),
+    flag.text('kubeconfig-out', 'Kubeconfig file to write, with the address, the CA and an admin token of this run', {
+      default: 'nlc.kubeconfig',
+    }),
+  ]),
+  ...flagGroup('Storage', [
+    flag.text(
+      'data-dir',
+      'Folder that keeps objects, versions, certificate and admin token across restarts, also after kill -9; if not set, all is in memory',
+      {},
+    ),
+  ]),
+  ...flagGroup('Access', [
+    flag.text(
+      'authorization-mode',
+      'AlwaysAllow permits everything to every user with a token; RBAC permits what roles and bindings grant, and creates those of a new cluster',
+      { default: 'AlwaysAllow', choices: ['AlwaysAllow', 'RBAC'] },
+    ),
+    flag.text('token-auth-file', 'Users besides the administrator, one a line: token,user,uid,"group1,group2"', {}),
+  ]),
+  ...flagGroup('Controllers', [
+    flag.text(
+      'controllers',
+      'Controllers of kube-controller-manager that the server runs itself: NAME, -NAME (disabled) or *; none where kube-controller-manager runs',
+      { default: '*' },
+    ),
+  ]),
+  ...flagGroup('Scheduling', [
+    flag.boolean(
+      'scheduler',
+      'Bind pending pods to nodes that fit, as a stand-in for kube-scheduler; leave it off where that runs',
+      { default: false },
+    ),
+    flag.integer('scheduler-seed', 'Decides between equal nodes: the same seed makes the same choices', {
+      range: { min: 0, max: 2 ** 31 - 1 },
+    }),
+  ]),
+  ...logFlags,
+] as const satisfies readonly FlagDefinition[];

@@ -1,0 +1,58 @@
+// The rows of the dashboard of hollow nodes.
+import { formatTime } from '../../../machinery/api/timestamps.ts';
+import { zoneOf } from '../../../machinery/api/topology.ts';
+import { zoneName } from '../../../machinery/api/zone.ts';
+import type { HoldBanner, NodeCell, ZoneRow } from '../../../dashboard/protocol.ts';
+import type { ActiveFault } from '../../../hollow-cluster/kubelet/faults/fault-injector.ts';
+import type { FleetNode } from '../../../hollow-cluster/kubelet/faults/select-nodes.ts';
+
+const holdsMax = 50;
+
+/** As a controller without policies counts it. */
+export function selectZone({ labels }: Pick<FleetNode, 'labels'>): string {
+  return zoneName(zoneOf(labels));
+}
+
+/** By name. The fleet does not know what a controller does with a zone. */
+export function buildZoneRows(cells: readonly NodeCell[]): readonly ZoneRow[] {
+  const counts = new Map<string, { nodes: number; unready: number }>();
+  for (const { zone, state } of cells) {
+    const count = counts.get(zone) ?? { nodes: 0, unready: 0 };
+    count.nodes += 1;
+    if (state !== 'ready' && state !== 'suspect') count.unready += 1;
+    counts.set(zone, count);
+  }
+  return [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, { nodes, unready }]) => ({
+      name,
+      outer: null,
+      condition: null,
+      nodes,
+      unready,
+      ratePerSecond: null,
+      tokens: null,
+      waiting: null,
+      drainSeconds: null,
+    }));
+}
+
+/** The oldest {@link holdsMax} faults. `beganAtMs`: by the id of the fault. */
+export function buildFaultBanners(
+  faults: readonly ActiveFault[],
+  beganAtMs: ReadonlyMap<string, number>,
+  describe: (fault: ActiveFault['order']['fault']) => string,
+): readonly HoldBanner[] {
+  return faults.slice(0, holdsMax).map(({ id, order, active, waiting }) => {
+    const sinceMs = beganAtMs.get(id);
+    const isTimed = sinceMs !== undefined && order.forMs !== undefined && waiting === 0;
+    const nodes = active === 1 ? '1 node' : `${active} nodes`;
+    return {
+      kind: 'fault',
+      why: `fault ${id} on ${nodes}${waiting === 0 ? '' : `, ${waiting} more to follow`}: ${describe(order.fault)}`,
+      since: sinceMs === undefined ? null : formatTime(sinceMs),
+      until: isTimed ? formatTime(sinceMs + (order.forMs ?? 0)) : null,
+      ends: `"Undo all", or DELETE /faults/${id}`,
+    };
+  });
+}

@@ -1,0 +1,158 @@
+/** Reads a request body and converts it to JSON values, from any supported format. */
+import { exactInteger, parseExactJson } from '../codec/parse-exact-json.ts';
+import { findTypeProblem, unrecognized } from '../codec/body-kind.ts';
+import { BodySource } from '../codec/body-source.ts';
+import { describeJsonProblem } from '../codec/json-syntax.ts';
+import { decodeProtobufBody, protobufContentType } from '../codec/protobuf-body.ts';
+import { isTooDeep, type RepeatedKey } from '../../../machinery/yaml/json-reader.ts';
+import { YamlProblem } from '../../../machinery/yaml/value-builder.ts';
+import { readYaml, type YamlDocument } from '../../../machinery/yaml/yaml-reader.ts';
+import { badRequest, statusError } from '../api-errors/api-errors.ts';
+import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
+import { isMap, type MutableJsonMap } from '../select-field.ts';
+import { bodyTypeOf } from './accept.ts';
+import { type Exchange, headerOf, type Incoming } from './exchange.ts';
+
+const bodyTypes = ['application/json', 'application/yaml', protobufContentType] as const;
+/** Upstream `MaxRequestBodyBytes`. */
+const bodyBytesMax = 3 * 1024 * 1024;
+
+/**
+ * Rejects with a 413 ApiError as soon as the body is too large; the rest is read and discarded. Rejects when the signal
+ * aborts: a write whose body arrives later is not carried out.
+ */
+export async function readBytes({ incoming, signal }: Pick<Exchange, 'incoming' | 'signal'>): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  if (Number(headerOf(incoming, 'content-length')) > bodyBytesMax) throw tooLarge(incoming);
+  return new Promise((resolve, reject) => {
+    incoming.on('data', (part: Buffer) => {
+      bytes += part.length;
+      if (bytes > bodyBytesMax) reject(tooLarge(incoming));
+      else parts.push(part);
+    });
+    incoming.once('end', () => resolve(Buffer.concat(parts, Math.min(bytes, bodyBytesMax))));
+    incoming.once('error', (error) => reject(badRequest(`the body could not be read: ${error.message}`)));
+    const abort = (): void => reject(badRequest('the request ended before its body was complete'));
+    signal.addEventListener('abort', abort);
+    if (signal.aborted) abort();
+    incoming.once('close', () => {
+      if (!incoming.readableEnded) reject(badRequest('the body ended before it was complete'));
+    });
+  });
+}
+
+function tooLarge(incoming: Incoming): Error {
+  incoming.resume();
+  return statusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${bodyBytesMax}`);
+}
+
+/** A decoded body. */
+export interface RequestBody {
+  readonly value: unknown;
+  /** Absent for protobuf, which has no names of fields. */
+  readonly source?: BodySource;
+}
+
+/** Builds the error for a body whose kind cannot be read. */
+type BuildError = (why: string) => Error;
+
+/**
+ * Throws a 400 ApiError for a body that does not match its content type, 415 for an unsupported type. `buildError`
+ * overrides the error of the former.
+ */
+export function decodeBody(
+  bytes: Buffer,
+  contentType: string,
+  expected: GroupVersionKind,
+  buildError: BuildError = (why) => unrecognized(bytes, expected.kind, why),
+): RequestBody {
+  switch (bodyTypeOf(contentType)) {
+    case '':
+    case 'application/json':
+      return checkType(decodeJsonBody(bytes, buildError), buildError);
+    case 'application/yaml':
+      return checkType(decodeYamlBody(bytes, buildError), buildError);
+    case protobufContentType:
+      return { value: decodeProtobufBody(bytes, { apiVersion: apiVersionOf(expected), kind: expected.kind }) };
+    default:
+      throw unsupported('the body of the request was in an unknown format', bodyTypes);
+  }
+}
+
+const exactNumbers = { parseJson: parseExactJson, integer: exactInteger } as const;
+
+function decodeJsonBody(bytes: Buffer, buildError: BuildError): RequestBody {
+  const text = bytes.toString();
+  const value = parseJson(text, (why) => buildError(`couldn't get version/kind; json parse error: ${why}`));
+  return { value, source: BodySource.ofJson(text, value) };
+}
+
+function decodeYamlBody(bytes: Buffer, buildError: BuildError): RequestBody {
+  try {
+    const { value, repeated } = readYaml(bytes.toString(), 'kubernetes', exactNumbers);
+    return { value, source: BodySource.ofYaml(value, repeated.map(describeRepeated)) };
+  } catch (error) {
+    if (!(error instanceof YamlProblem)) throw error;
+    throw buildError(`yaml: ${error.message}`);
+  }
+}
+
+/** As in the message of kube-apiserver about one key. */
+function describeRepeated({ key, line }: RepeatedKey): string {
+  return `line ${line}: key ${JSON.stringify(key)} already set in map`;
+}
+
+function checkType(body: RequestBody, buildError: BuildError): RequestBody {
+  const problem = findTypeProblem(body.value);
+  if (problem !== undefined) throw buildError(problem);
+  return { ...body, value: body.value ?? {} };
+}
+
+export function unsupported(why: string, accepted: readonly string[]): Error {
+  return statusError(415, 'UnsupportedMediaType', `${why} - accepted media types include: ${accepted.join(', ')}`);
+}
+
+/** The value of a JSON text. Throws the error that `buildError` makes of a syntax error, or of too many levels. */
+export function parseJson(text: string, buildError: (problem: string) => Error): unknown {
+  try {
+    const value = parseExactJson(text);
+    if (!isTooDeep(text, value)) return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw buildError(describeJsonProblem(text));
+}
+
+interface ApplyBody {
+  readonly value: MutableJsonMap;
+  /** Messages about keys that occur twice. */
+  readonly repeated: readonly string[];
+}
+
+/**
+ * The configuration of an apply, in YAML or JSON. Throws a 400 ApiError; for duplicate keys only if `strict` (upstream
+ * `applyPatcher`).
+ */
+export function decodeApply(bytes: Buffer, strict: boolean): ApplyBody {
+  const { value, repeated } = parseApply(bytes);
+  const messages = repeated.map(describeRepeated);
+  if (strict && messages.length > 0) {
+    const lines = messages.map((line) => `  ${line}`).join('\n');
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n${lines}`);
+  }
+  if (isMap(value)) return { value, repeated: messages };
+  if (value === null || value === undefined) return { value: {}, repeated: [] };
+  const type = Array.isArray(value) ? 'array' : typeof value;
+  const why = `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
+  throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
+}
+
+function parseApply(bytes: Buffer): YamlDocument {
+  try {
+    return readYaml(bytes.toString(), 'kubernetes', exactNumbers);
+  } catch (error) {
+    if (!(error instanceof YamlProblem)) throw error;
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${error.message}`);
+  }
+}

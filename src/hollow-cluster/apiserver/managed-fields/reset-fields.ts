@@ -1,0 +1,46 @@
+/** Fields that an endpoint does not change, so that writes through it do not own them (upstream `GetResetFields`). */
+import { ownValue } from '../../../machinery/api/json-map.ts';
+import { FieldSet } from './field-set.ts';
+import { fieldElement } from './path-element.ts';
+
+type Paths = readonly (readonly string[])[];
+
+interface ResetFields {
+  readonly main: Paths;
+  readonly status: Paths;
+}
+
+/** Of most resources with a subresource status. */
+const isolated: ResetFields = { main: [['status']], status: [['spec']] };
+
+/** By `plural.group`, where it differs. */
+const special: Readonly<Record<string, ResetFields>> = {
+  'pods.': {
+    main: [['status']],
+    status: [['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']],
+  },
+  'deployments.apps': { main: [['status']], status: [['spec'], ['metadata', 'labels']] },
+};
+const custom: ResetFields = { main: [['status']], status: [['metadata'], ['spec']] };
+
+interface Resource {
+  readonly plural: string;
+  readonly group: string;
+  readonly isCustom: boolean;
+  readonly hasStatus: boolean;
+}
+
+const known = new Map<string, FieldSet>();
+
+/** `subresource` is the endpoint, empty for the object itself. */
+export function resetFieldsOf({ plural, group, isCustom, hasStatus }: Resource, subresource: string): FieldSet {
+  if (!hasStatus) return FieldSet.empty;
+  const id = `${plural}.${group}/${subresource}`;
+  const cached = known.get(id);
+  if (cached !== undefined) return cached;
+  const fields = isCustom ? custom : (ownValue(special, `${plural}.${group}`) ?? isolated);
+  const paths = subresource === 'status' ? fields.status : fields.main;
+  const set = FieldSet.of(...paths.map((path) => path.map(fieldElement)));
+  known.set(id, set);
+  return set;
+}

@@ -1,0 +1,139 @@
+/** Converts a decoded request body to a draft of the stored form, and validates its kind, names and field names. */
+import type { ApiError } from '../../../machinery/api/api-error.ts';
+import type { Draft } from '../storage/stored-object.ts';
+import { type BodySource, describeUnknown } from '../codec/body-source.ts';
+import { messageNameOf } from '../codec/message-table.ts';
+import { asCoreEvent } from './event-forms.ts';
+import { assertBodyKind } from '../codec/body-kind.ts';
+import { toCustomForm } from '../codec/custom-form.ts';
+import { toWireForm, type WireForm, WireFormError } from '../codec/wire-form.ts';
+import { badRequest, invalid } from '../api-errors/api-errors.ts';
+import { invalidField } from '../api-errors/field-errors.ts';
+import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
+import { apiVersionOf } from '../resources.ts';
+import { areWellFormed } from '../managed-fields/manager-entry.ts';
+import { isEventsV1, type Target } from './request-target.ts';
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+interface BodyOptions {
+  readonly fieldValidation: FieldValidation;
+  /** The text of the body, unless the body was made by the server. */
+  readonly source?: BodySource | undefined;
+  /** Of what the body was made of, as a patch. */
+  readonly problems?: readonly string[] | undefined;
+}
+
+interface ReadBody {
+  /** Without `metadata.managedFields`. */
+  readonly draft: Draft;
+  /** These, which may be anything. */
+  readonly given: unknown;
+  readonly warnings: readonly string[];
+}
+
+/** Builds the error for an invalid body: it depends on how the body was produced. */
+type BuildError = (target: Target, why: string) => ApiError;
+
+/** Throws a 400 ApiError for a body that is not an object of the target's kind. */
+export function readBody(
+  body: unknown,
+  target: Target,
+  { fieldValidation: validation, source, problems: reported = [] }: BodyOptions,
+  buildError: BuildError = bodyError,
+): ReadBody {
+  if (!isMap(body)) throw badRequest('the body of the request is not an object');
+  assertKind(body, target, buildError);
+  const { kind: _kind, apiVersion: _apiVersion, ...fields } = body;
+  const { given, metadata } = splitManagers(fields['metadata'] ?? {});
+  const form = read({ ...fields, metadata }, target, buildError);
+  const problems = validation === 'Ignore' ? [] : [...reported, ...problemsOf(form, target, source)];
+  if (validation === 'Strict' && problems.length > 0) {
+    throw buildError(target, `strict decoding error: ${problems.join(', ')}`);
+  }
+  const draft = asDraft(form.object);
+  return {
+    given,
+    draft: isEventsV1(target) ? asCoreEvent(draft) : draft,
+    warnings: validation === 'Warn' ? problems : [],
+  };
+}
+
+/** The managers of a body; what else the form of the metadata is read from has them only if something may be wrong with them. */
+function splitManagers(metadata: unknown): { readonly given: unknown; readonly metadata: unknown } {
+  const given = isMap(metadata) ? metadata['managedFields'] : undefined;
+  if (!isMap(metadata) || !areWellFormed(given)) return { given, metadata };
+  const { managedFields: _managedFields, ...others } = metadata;
+  return { given, metadata: others };
+}
+
+function problemsOf({ unknown }: WireForm, { served }: Target, source: BodySource | undefined): readonly string[] {
+  if (source === undefined) return unknown.map(describeUnknown);
+  const message = served.custom === undefined ? messageNameOf(apiVersionOf(served), served.kind) : undefined;
+  return source.problems(message, unknown);
+}
+
+function read(fields: MutableJsonMap, target: Target, buildError: BuildError): WireForm {
+  const { custom } = target.served;
+  try {
+    if (custom !== undefined) return toCustomForm(custom.schema, fields);
+    return toWireForm(apiVersionOf(target.served), target.served.kind, fields);
+  } catch (error) {
+    if (error instanceof WireFormError) throw buildError(target, error.message);
+    throw error;
+  }
+}
+
+/** The patched object exists only on the server, so the error is about the patch (upstream `patcher`). */
+export function patchedObjectError(_target: Target, why: string): ApiError {
+  return invalid({ group: '', name: '' }, '', [invalidField('patch', 'the patched object', why)]);
+}
+
+function bodyError({ served: { kind, version } }: Target, why: string): ApiError {
+  return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
+}
+
+function assertKind(body: MutableJsonMap, target: Target, buildError: BuildError): void {
+  if (target.served.custom === undefined && buildError === bodyError) return assertBodyKind(body, target.served);
+  const expected = apiVersionOf(target.served);
+  const { apiVersion, kind } = body;
+  if (typeof apiVersion === 'string' && apiVersion !== '' && apiVersion !== expected) {
+    const why = `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
+    throw buildError(target, why);
+  }
+  if (typeof kind === 'string' && kind !== '' && kind !== target.served.kind) {
+    throw buildError(target, `the kind in the data (${kind}) does not match the expected kind (${target.served.kind})`);
+  }
+}
+
+function asDraft(object: MutableJsonMap): Draft {
+  const draft: Draft = { ...object, metadata: mapAt(object, 'metadata') };
+  if (draft.metadata['managedFields'] !== undefined) delete draft.metadata['managedFields'];
+  if (draft.metadata['selfLink'] !== undefined) delete draft.metadata['selfLink'];
+  return draft;
+}
+
+/** Throws a 400 ApiError if the body of an update does not name its object. */
+export function assertNameGiven({ metadata }: Draft, { name = '' }: Target): void {
+  if ((metadata.name ?? '') !== '') return;
+  throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+}
+
+/** Throws a 400 ApiError if the body names another object than the URL; fills in names that the body omits. */
+export function alignNames(draft: Draft, target: Target): void {
+  const { metadata } = draft;
+  if (target.name !== undefined) {
+    metadata.name ??= target.name;
+    if (metadata.name !== target.name) {
+      throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${target.name})`);
+    }
+  }
+  if (target.namespace === undefined) {
+    if (metadata.namespace !== undefined) delete metadata.namespace;
+    return;
+  }
+  metadata.namespace ??= target.namespace;
+  if (metadata.namespace !== target.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+}

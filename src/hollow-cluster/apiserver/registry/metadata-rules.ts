@@ -1,0 +1,113 @@
+/** Validation of object metadata (upstream `apimachinery/pkg/api/validation/objectmeta.go`). */
+import type { Draft, DraftMeta } from '../storage/stored-object.ts';
+import { canonicalJson } from '../../../machinery/api/json-map.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+  tooLongField,
+} from '../api-errors/field-errors.ts';
+import { type MutableJsonMap, textAt } from '../select-field.ts';
+import { checkAnnotationKeys, checkFormat, checkLabels } from '../validation/field-checks.ts';
+import { findRepeated } from '../validation/find-repeated.ts';
+import { explainQualifiedName } from '../validation/formats.ts';
+import type { Strategy } from './strategy.ts';
+
+/** Upstream `TotalAnnotationSizeLimitB`: keys and values together. */
+const annotationBytesMax = 256 * 1024;
+
+/** The only finalizers without a domain. */
+const coreFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+
+const immutable = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const;
+
+export function validateMetadata(draft: Draft, strategy: Strategy): readonly FieldError[] {
+  const { metadata } = draft;
+  return [
+    ...validateName(metadata, strategy),
+    ...checkLabels('metadata.labels', metadata.labels),
+    ...validateAnnotations(metadata.annotations ?? {}),
+    ...validateOwners(metadata.ownerReferences ?? []),
+    ...validateFinalizers(metadata.finalizers ?? []),
+  ];
+}
+
+export function validateMetadataUpdate(draft: Draft, stored: Draft): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  for (const field of immutable) {
+    const value = draft.metadata[field] ?? '';
+    if (value !== (stored.metadata[field] ?? ''))
+      errors.push(invalidField(`metadata.${field}`, value, 'field is immutable'));
+  }
+  return [...errors, ...validateNewFinalizers(draft.metadata, stored.metadata)];
+}
+
+function validateNewFinalizers(metadata: DraftMeta, stored: DraftMeta): readonly FieldError[] {
+  if (stored.deletionTimestamp === undefined) return [];
+  const known = new Set(stored.finalizers ?? []);
+  const added = (metadata.finalizers ?? []).filter((finalizer) => !known.has(finalizer));
+  if (added.length === 0) return [];
+  const found = JSON.stringify(added);
+  const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`;
+  return [forbiddenField('metadata.finalizers', detail)];
+}
+
+function validateName({ name }: DraftMeta, strategy: Strategy): readonly FieldError[] {
+  const field = 'metadata.name';
+  if (name === undefined || name === '') {
+    return [requiredField(field, 'name or generateName is required')];
+  }
+  return checkFormat(field, name, strategy.explainName);
+}
+
+function validateAnnotations(annotations: Readonly<Record<string, string>>): readonly FieldError[] {
+  const field = 'metadata.annotations';
+  const errors = checkAnnotationKeys(field, annotations);
+  const bytes = Object.entries(annotations).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
+    0,
+  );
+  if (bytes <= annotationBytesMax) return errors;
+  return [...errors, tooLongField(field, `may not be more than ${annotationBytesMax} bytes`)];
+}
+
+function validateOwners(owners: readonly MutableJsonMap[]): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  for (const owner of owners) {
+    for (const field of ['apiVersion', 'kind', 'name', 'uid']) {
+      if (textAt(owner, field) !== '') continue;
+      errors.push(invalidField(`metadata.ownerReferences.${field}`, '', 'must not be empty'));
+    }
+  }
+  if (owners.filter((owner) => owner['controller'] === true).length > 1) {
+    errors.push(invalidField('metadata.ownerReferences', owners, 'Only one reference can have Controller set to true'));
+  }
+  return errors;
+}
+
+function validateFinalizers(finalizers: readonly string[]): readonly FieldError[] {
+  return finalizers.flatMap((value, index) => {
+    const errors = checkFormat('metadata.finalizers', value, explainQualifiedName);
+    if (coreFinalizers.has(value) || value.includes('/')) return errors;
+    const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+    return [...errors, invalidField(`metadata.finalizers[${index}]`, value, detail)];
+  });
+}
+
+/** Drops duplicate owners and returns the warning that upstream returns. */
+export function dropRepeatedOwners(metadata: DraftMeta): readonly string[] {
+  const owners = metadata.ownerReferences ?? [];
+  if (owners.length < 2) return [];
+  const repeated = findRepeated(owners.map(canonicalJson));
+  if (repeated.size === 0) return [];
+  metadata.ownerReferences = owners.filter((_, index) => !repeated.has(index));
+  return ['.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+'];
+}

@@ -1,0 +1,56 @@
+/** The objects of a list or a watch: both selectors together, and the narrowest watch bucket that contains them. */
+import { ownValue } from '../../../machinery/api/json-map.ts';
+import { objectKey } from '../../../machinery/api/object-key.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
+import { bucketOf } from '../storage/watch-hub.ts';
+import { type FieldRequirement, matchesFields, parseFieldSelector } from './field-selector.ts';
+import { matchesLabels, parseLabelSelector } from './label-selector.ts';
+import { badRequest } from '../api-errors/api-errors.ts';
+
+/** The field labels of a resource, and their aliases. An alias may refer to a field that has no label itself. */
+export interface FieldLabels {
+  readonly labels: readonly string[];
+  readonly aliases?: Readonly<Record<string, string>>;
+}
+
+export interface Selection {
+  readonly namespace: string | undefined;
+  /** Bucket of the watch hub that receives its changes. */
+  readonly bucket: string;
+  /** Only the namespace restricts it. */
+  readonly all: boolean;
+  matches(object: StoredObject): boolean;
+}
+
+/** `within` is the namespace of the URL. Throws a 400 ApiError for an invalid selector or an unsupported field label. */
+export function parseSelection(query: URLSearchParams, within: string | undefined, known: FieldLabels): Selection {
+  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
+  const fields = parseFieldSelector(query.get('fieldSelector') ?? '').map((field) => resolve(field, known));
+  const name = exactly(fields, 'metadata.name');
+  const namespace = within ?? exactly(fields, 'metadata.namespace');
+  const namespaced = known.labels.includes('metadata.namespace');
+  const located = name !== undefined && (!namespaced || namespace !== undefined);
+  const key = located ? objectKey(namespaced ? namespace : undefined, name) : undefined;
+  return {
+    namespace,
+    bucket: bucketOf({ namespace, nodeName: exactly(fields, 'spec.nodeName'), key }),
+    all: labels.length === 0 && fields.length === 0,
+    matches: (object) =>
+      (namespace === undefined || object.namespace === namespace) &&
+      matchesLabels(labels, object.labels) &&
+      matchesFields(fields, object.fields),
+  };
+}
+
+function resolve(requirement: FieldRequirement, known: FieldLabels): FieldRequirement {
+  const alias = ownValue(known.aliases, requirement.field);
+  if (alias === undefined && !known.labels.includes(requirement.field)) {
+    throw badRequest(`field label not supported: ${requirement.field}`);
+  }
+  return { ...requirement, field: alias ?? requirement.field };
+}
+
+function exactly(fields: readonly FieldRequirement[], label: string): string | undefined {
+  const found = fields.find((requirement) => requirement.field === label && requirement.equal);
+  return found === undefined || found.value === '' ? undefined : found.value;
+}

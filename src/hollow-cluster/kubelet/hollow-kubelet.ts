@@ -1,0 +1,224 @@
+import type { Node } from '../../machinery/api/node.ts';
+import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
+import { FakeMachine } from './machine/fake-machine.ts';
+import { NodeManager, type NodeManagerOptions } from './node-manager.ts';
+import { NodeLogger } from './fleet/node-logger.ts';
+import type { PodSource } from './pod-config/pod-source.ts';
+import { PodLifecycle } from './pod-lifecycle.ts';
+import type { Machine } from './profile.ts';
+import { LoopGroup } from './loops/loop-group.ts';
+import { ContainerHost, type RebootRemains } from './runtime/container-host.ts';
+import type { ScriptRule } from './runtime/build-container-script.ts';
+import { uidOf } from './pod-config/classify-pod.ts';
+import { internalAddresses } from './node-status/build-machine-info.ts';
+
+interface HollowKubeletOptions
+  extends Pick<
+    NodeManagerOptions,
+    | 'name'
+    | 'labels'
+    | 'profile'
+    | 'api'
+    | 'nodes'
+    | 'registrations'
+    | 'onRegistered'
+    | 'onRepeatedFailure'
+    | 'setters'
+    | 'clock'
+    | 'random'
+    | 'logger'
+  > {
+  readonly machine: Machine;
+  /** Pod sources: created for each run of the kubelet, which keeps nothing of the runs before. */
+  readonly sources: () => readonly PodSource[];
+  /** Records the Events of the node and its pods; none are recorded when absent. */
+  readonly recorder?: EventRecorder | undefined;
+}
+
+export interface KubeletStatus {
+  readonly name: string;
+  readonly registered: boolean;
+  /** The last status that was written had Ready=True. */
+  readonly ready: boolean;
+  /** The node was made unhealthy explicitly. */
+  readonly broken: boolean;
+  readonly pods: number;
+  /** Pod statuses that the API server has not confirmed yet. */
+  readonly unwrittenPods: number;
+  /** Monotonic time of the last renewal that was confirmed. */
+  readonly renewedAtMs: number | undefined;
+  /** Problem that the health check of the sync loop reports; undefined while it is healthy. */
+  readonly problem: string | undefined;
+}
+
+export interface CrashOptions {
+  /** Time until the kubelet runs again. */
+  readonly downMs?: number;
+  /** The machine reboots too, and this is what remains of its containers; absent: they keep running. */
+  readonly reboot?: RebootRemains;
+}
+
+/** One run of the kubelet's process. */
+interface KubeletRun {
+  readonly node: NodeManager;
+  readonly pods: PodLifecycle;
+}
+
+/**
+ * A kubelet without containers: it registers its node, heartbeats, reports the node's status, runs its pods on a fake
+ * runtime and completes their deletion. To the API server and its controllers it behaves like a real kubelet. The
+ * machine and what runs on it outlive the kubelet's process.
+ */
+export class HollowKubelet {
+  readonly name: string;
+  /** Its machine; faults are injected here. */
+  readonly health: FakeMachine;
+  /** The containers on the machine, and the faults of the runtime. */
+  readonly host: ContainerHost;
+  readonly #options: HollowKubeletOptions;
+  /** Its own node as the watch delivered it last. */
+  #seenNode: Node | undefined;
+  #current: KubeletRun;
+  #crashOptions: CrashOptions | undefined;
+  #running: LoopGroup | undefined;
+  #wasRegistered = false;
+  /** By rule, the function that removes it from the kubelet that runs now. */
+  #scripts: Map<ScriptRule, () => void> | undefined;
+
+  /** Throws a RangeError for an invalid profile or invalid setters. */
+  constructor(options: HollowKubeletOptions) {
+    const { name, machine, clock } = options;
+    this.name = name;
+    this.health = new FakeMachine(name, machine);
+    this.host = new ContainerHost({ clock, podSubnet: machine.podSubnet });
+    this.#options = { ...options, logger: new NodeLogger(name, options.logger) };
+    this.#current = this.#begin();
+  }
+
+  /** The pod part of the kubelet that runs now; replaced at each restart. */
+  get pods(): PodLifecycle {
+    return this.#current.pods;
+  }
+
+  /** The node part of the kubelet that runs now; replaced at each restart. */
+  get node(): NodeManager {
+    return this.#current.node;
+  }
+
+  /**
+   * Runs until the signal aborts, whatever the API server answers. Nothing is cleaned up: node, lease and pods stay as
+   * they are, like those of a node that crashed.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#runOnce(signal);
+      if (this.#crashOptions === undefined) return;
+      await this.#recover(this.#crashOptions, signal);
+    }
+  }
+
+  /**
+   * Ends the kubelet's process at once, and starts another one whose only state is what the API server and the machine
+   * have. Does nothing while it is not running.
+   */
+  crash(options: CrashOptions = {}): void {
+    if (this.#running === undefined) return;
+    this.#crashOptions = options;
+    this.#running.stop();
+  }
+
+  /** Scripts its containers, across restarts too. Returns the function that removes the rule. */
+  script(rule: ScriptRule): () => void {
+    const scripts = (this.#scripts ??= new Map<ScriptRule, () => void>());
+    scripts.set(rule, this.#current.pods.runtime.script(rule));
+    return () => {
+      scripts.get(rule)?.();
+      scripts.delete(rule);
+    };
+  }
+
+  status(): KubeletStatus {
+    const { node, pods } = this.#current;
+    return {
+      name: this.name,
+      registered: node.isRegistered,
+      ready: node.isReady,
+      broken: this.health.fault !== undefined,
+      pods: pods.podCount,
+      unwrittenPods: pods.statuses.pending,
+      renewedAtMs: node.renewedAtMs,
+      problem: pods.problem(this.#options.clock.monotonicMs()),
+    };
+  }
+
+  #runOnce(signal: AbortSignal): Promise<void> {
+    const { node, pods } = this.#current;
+    const { runtime, pressure, shutdown } = node;
+    const facts = {
+      runtime,
+      pressure,
+      shutdown,
+      known: () => this.#ownNode(),
+      any: async () => this.#ownNode() ?? (await node.initialNode()),
+    };
+    const running = new LoopGroup();
+    this.#running = running;
+    return running.run(signal, [...node.loops(), ...pods.loops(facts)]).finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #recover({ downMs = 0, reboot }: CrashOptions, signal: AbortSignal): Promise<void> {
+    this.#crashOptions = undefined;
+    if (reboot !== undefined) {
+      this.host.reboot(reboot);
+      this.health.reboot();
+    }
+    await this.#options.clock.sleep(downMs, signal);
+    if (signal.aborted) return;
+    this.#current = this.#begin();
+    for (const rule of this.#scripts?.keys() ?? []) this.#scripts?.set(rule, this.#current.pods.runtime.script(rule));
+  }
+
+  #begin(): KubeletRun {
+    const { name, labels, profile, api, clock, random, logger, recorder = silentRecorder } = this.#options;
+    const { nodes, registrations, setters, onRepeatedFailure, sources } = this.#options;
+    const dependencies = { name, profile, api, recorder, clock, random, logger };
+    const pods = new PodLifecycle({
+      ...dependencies,
+      sources: sources(),
+      host: this.host,
+      hostIPs: () => internalAddresses(this.health.describe()),
+    });
+    const node = new NodeManager({
+      ...dependencies,
+      labels,
+      nodes,
+      registrations,
+      setters,
+      onRepeatedFailure,
+      machine: this.health,
+      runtime: pods.runtime,
+      healthChecks: [{ name: 'PLEG', problem: (nowMs) => pods.pleg.problem(nowMs) }],
+      activePods: () => pods.activePods(),
+      kill: (pod, termination, signal) => pods.terminate(pod, termination, signal),
+      isCleanedUp: (pod) => !pods.workers.mayRun(uidOf(pod)),
+      onRegistered: () => this.#noteRegistered(),
+    });
+    return { node, pods };
+  }
+
+  /** Undefined while no such node is known. */
+  #ownNode(): Node | undefined {
+    const listed = this.#options.nodes.get(this.name);
+    if (listed !== 'frozen') this.#seenNode = listed;
+    return this.#seenNode;
+  }
+
+  #noteRegistered(): void {
+    if (!this.#wasRegistered) this.#options.onRegistered?.();
+    this.#wasRegistered = true;
+  }
+}
+
+const silentRecorder: EventRecorder = { record() {} };

@@ -1,0 +1,102 @@
+import { ApiError, apiReason } from '../../../machinery/api/api-error.ts';
+import type { Node } from '../../../machinery/api/node.ts';
+import type { Labels } from '../../../machinery/api/topology.ts';
+import type { Clock } from '../../../machinery/ports/clock.ts';
+import type { KubeReader } from '../../../machinery/ports/kube-reader.ts';
+import type { KubeWriter } from '../../../machinery/ports/kube-writer.ts';
+import type { Logger } from '../../../machinery/ports/logger.ts';
+import type { KubeletProfile } from '../profile.ts';
+import type { Semaphore } from '../loops/semaphore.ts';
+import { buildNode, mergeRegisteredNode } from './build-node.ts';
+import { diffNodeStatusPatch } from './diff-node-status.ts';
+import type { NodeComposer } from './node-composer.ts';
+
+const registerBackoffMsMin = 100;
+const registerBackoffMsMax = 7_000;
+
+interface RegistrarOptions {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly profile: KubeletProfile;
+  readonly api: KubeReader & KubeWriter;
+  readonly composer: NodeComposer;
+  /** Limits how many nodes of the fleet register at once. */
+  readonly registrations: Semaphore;
+  /** Called before the node is composed for a try, so that current state is included. */
+  readonly beforeTry?: () => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface Registration {
+  readonly node: Node;
+  /** False if the node already existed. */
+  readonly created: boolean;
+}
+
+/** Registers the node, once. A node that is deleted later is not registered again (kubelet `registerWithAPIServer`). */
+export class Registrar {
+  readonly #options: RegistrarOptions;
+  /** The Retry-After of the last rejection. */
+  #retryAfterMs = 0;
+
+  constructor(options: RegistrarOptions) {
+    this.#options = options;
+  }
+
+  /** Tries with exponential backoff until it succeeds. Undefined when the signal aborted first. */
+  async register(signal: AbortSignal): Promise<Registration | undefined> {
+    const { clock, registrations } = this.#options;
+    let backoffMs = registerBackoffMsMin;
+    while (!signal.aborted) {
+      await clock.sleep(Math.max(backoffMs, this.#retryAfterMs), signal);
+      this.#retryAfterMs = 0;
+      backoffMs = Math.min(backoffMs * 2, registerBackoffMsMax);
+      const registration = await registrations.pass(() => this.#try(signal));
+      if (registration !== undefined) return registration;
+    }
+    return undefined;
+  }
+
+  async #try(signal: AbortSignal): Promise<Registration | undefined> {
+    if (signal.aborted) return undefined;
+    const { name, labels, profile, api, composer, clock, beforeTry } = this.#options;
+    beforeTry?.();
+    const fresh = await composer.compose(buildNode({ name, labels, profile, nowMs: clock.nowMs() }));
+    try {
+      return { node: await api.create('nodes', fresh, { signal }), created: true };
+    } catch (error) {
+      if (apiReason(error) === 'already-exists') return this.#adopt(fresh, signal);
+      this.#expect(error, 'failed to register node');
+      return undefined;
+    }
+  }
+
+  /** A node of this name exists: it was registered by an earlier run. */
+  async #adopt(fresh: Node, signal: AbortSignal): Promise<Registration | undefined> {
+    const { name, profile, api } = this.#options;
+    try {
+      const stored: Node = await api.get('nodes', { name }, { signal });
+      // Kubelet v1.8 identifies its machine by the external id. The next try registers this machine.
+      if (profile.kind === 'v1.8' && stored.spec?.externalID !== name) {
+        await api.delete('nodes', { name }, { uid: stored.metadata.uid ?? '', signal });
+        return undefined;
+      }
+      const wanted = mergeRegisteredNode(stored, fresh);
+      if (wanted === stored) return { node: stored, created: false };
+      const patch = { type: 'strategic-merge', body: diffNodeStatusPatch(stored, wanted) } as const;
+      const node = await api.patch('nodes', { name }, patch, { signal, subresource: 'status' });
+      return { node, created: false };
+    } catch (error) {
+      this.#expect(error, 'failed to update the registered node');
+      return undefined;
+    }
+  }
+
+  /** API errors are expected and logged; anything else is a defect and is thrown. */
+  #expect(error: unknown, what: string): void {
+    if (!(error instanceof ApiError)) throw error;
+    this.#retryAfterMs = error.retryAfterMs ?? 0;
+    if (error.reason !== 'aborted') this.#options.logger.debug({ reason: error.reason }, what);
+  }
+}

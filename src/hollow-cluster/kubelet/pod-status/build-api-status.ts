@@ -1,0 +1,138 @@
+import { type Condition, findCondition, listConditions } from '../../../machinery/api/conditions.ts';
+import type { ContainerStatus, Pod, PodPhase } from '../../../machinery/api/pod.ts';
+import { findLatest, listRegular, listSandboxes } from '../runtime/decide-restart.ts';
+import type { RuntimePodStatus, Waiting } from '../runtime/pod-runtime.ts';
+import { deadlineExceeded, isPastDeadline } from './decide-active-deadline.ts';
+import { buildContainerStatuses, buildInitStatuses } from './build-container-statuses.ts';
+import { selectObservedGeneration } from './select-observed-generation.ts';
+import { buildOwnConditions, ownConditionTypes } from './build-own-conditions.ts';
+import { classifyPodPhase } from './classify-pod-phase.ts';
+import { buildPodResources } from './build-pod-resources.ts';
+import { classifyQosClass } from './classify-qos-class.ts';
+import { isEndPhase } from '../pod-config/classify-pod.ts';
+
+export type PodStatus = NonNullable<Pod['status']>;
+
+/** The inputs of a pod's status. */
+export interface StatusSources {
+  readonly pod: Pod;
+  readonly runtime: RuntimePodStatus;
+  /** The last status of this kubelet run; undefined: none yet, then the API server's status is used. */
+  readonly previous: PodStatus | undefined;
+  /** The pod worker has marked the pod terminal: none of its containers is started again. */
+  readonly isWorkerTerminal: boolean;
+  /** Why containers wait, as of the last sync. */
+  readonly waiting: readonly Waiting[];
+  /** The node's addresses, primary first. */
+  readonly hostIPs: readonly string[];
+  /** Wall time, to check the pod's active deadline; the deadline is ignored when absent. */
+  readonly nowMs?: number;
+  /** Container ids whose startup probe has not succeeded yet. */
+  readonly unstarted?: ReadonlySet<string>;
+  /** Container ids whose readiness probe has not succeeded. */
+  readonly unready?: ReadonlySet<string>;
+}
+
+/**
+ * The status for the API server (kubelet `generateAPIPodStatus`). The status manager adds the transition times of
+ * conditions and the start time.
+ */
+export function buildApiStatus(sources: StatusSources): PodStatus {
+  const { pod, runtime } = sources;
+  const previous = sources.previous ?? pod.status ?? {};
+  const containerStatuses = buildContainerStatuses(containerSources(sources, previous.containerStatuses));
+  const initStatuses = buildInitStatuses(containerSources(sources, previous.initContainerStatuses));
+  const statuses = [...(initStatuses ?? []), ...containerStatuses];
+  const end = classifyPhase(sources, previous, statuses);
+  const others = selectOthers(pod, previous);
+  const own = buildOwnConditions({ pod, runtime, previous, phase: end.phase, statuses, others });
+  const resources = buildPodResources(pod);
+  return {
+    ...end,
+    ...selectObservedGeneration(pod),
+    conditions: [...others, ...own],
+    ...buildAddresses(sources, previous),
+    qosClass: classifyQosClass(pod),
+    resources,
+    ...(resources.requests === undefined ? {} : { allocatedResources: resources.requests }),
+    ...(initStatuses === undefined ? {} : { initContainerStatuses: initStatuses }),
+    containerStatuses,
+  };
+}
+
+function containerSources(
+  { pod, runtime, waiting, unstarted = none, unready = none }: StatusSources,
+  previous: readonly ContainerStatus[] | undefined,
+): Parameters<typeof buildContainerStatuses>[0] {
+  return { pod, runtime, previous: previous ?? [], waiting, unstarted, unready };
+}
+
+const none: ReadonlySet<string> = new Set();
+
+type End = Pick<PodStatus, 'reason' | 'message'> & { readonly phase: PodPhase };
+
+/**
+ * A terminal phase, in this kubelet or on the API server, is never left; reason and message stay for as long as their
+ * phase; a pod past its active deadline has failed.
+ */
+function classifyPhase(sources: StatusSources, previous: PodStatus, statuses: readonly ContainerStatus[]): End {
+  const { pod, isWorkerTerminal } = sources;
+  const stored = pod.status ?? {};
+  const storedEnd = isEndPhase(stored.phase) ? stored.phase : undefined;
+  if (isOverdue(sources, previous)) return { phase: storedEnd ?? 'Failed', ...deadlineExceeded };
+  const hasInitialized = hasActiveContainer(sources);
+  const seen = classifyPodPhase({ pod, statuses, isWorkerTerminal, hasInitialized });
+  const phase = isEndPhase(previous.phase) ? previous.phase : (storedEnd ?? seen);
+  return { phase: storedEnd ?? phase, ...(phase === previous.phase ? keptReason(previous, stored) : {}) };
+}
+
+function isOverdue({ pod, nowMs }: StatusSources, previous: PodStatus): boolean {
+  return nowMs !== undefined && isPastDeadline(pod, previous.startTime ?? pod.status?.startTime, nowMs);
+}
+
+function keptReason(previous: PodStatus, stored: PodStatus): Pick<PodStatus, 'reason' | 'message'> {
+  const reason = previous.reason ?? stored.reason;
+  const message = previous.message ?? stored.message;
+  return { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
+}
+
+/** True if a regular container was created in the running sandbox. */
+function hasActiveContainer({ pod, runtime }: StatusSources): boolean {
+  const newest = listSandboxes(runtime)[0];
+  if (newest?.state !== 'running') return false;
+  return listRegular(pod).some(({ name }) => {
+    const latest = findLatest(runtime, name);
+    return latest !== undefined && (latest.sandboxId ?? newest.id) === newest.id;
+  });
+}
+
+/** Conditions of other clients as on the API server, and the last DisruptionTarget of this kubelet. */
+function selectOthers(pod: Pod, previous: PodStatus): readonly Condition[] {
+  const others = listConditions(pod.status?.conditions).filter(({ type }) => !ownConditionTypes.includes(type));
+  const disruption = findCondition(listConditions(previous.conditions), 'DisruptionTarget');
+  if (disruption === undefined) return others;
+  return [...others.filter(({ type }) => type !== disruption.type), disruption];
+}
+
+type Addresses = Pick<PodStatus, 'hostIP' | 'hostIPs' | 'podIP' | 'podIPs'>;
+
+/**
+ * A pod on the host network has the host's addresses; a terminated pod without containers keeps its last addresses.
+ */
+function buildAddresses(sources: StatusSources, previous: PodStatus): Addresses {
+  const { hostIPs } = sources;
+  const own = selectPodIPs(sources, previous);
+  const [hostIP] = hostIPs;
+  const [podIP] = own;
+  return {
+    ...(hostIP === undefined ? {} : { hostIP, hostIPs: hostIPs.map((ip) => ({ ip })) }),
+    ...(podIP === undefined ? {} : { podIP, podIPs: own.map((ip) => ({ ip })) }),
+  };
+}
+
+function selectPodIPs(sources: StatusSources, { podIPs = [] }: PodStatus): readonly string[] {
+  const { pod, runtime, hostIPs, isWorkerTerminal } = sources;
+  if (runtime.ips.length > 0) return runtime.ips;
+  if (pod.spec?.hostNetwork === true) return hostIPs;
+  return isWorkerTerminal && runtime.containers.length === 0 ? podIPs.map(({ ip }) => ip) : [];
+}

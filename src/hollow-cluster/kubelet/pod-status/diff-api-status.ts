@@ -1,0 +1,119 @@
+import { type Condition, findCondition, listConditions } from '../../../machinery/api/conditions.ts';
+import { isEmpty, isGiven, semanticallyEqual } from './diff-meaning.ts';
+import type { PodStatus } from './build-api-status.ts';
+import { ownConditionTypes } from './build-own-conditions.ts';
+import { type JsonMap, mapsOf, ownValue } from '../../../machinery/api/json-map.ts';
+
+/** Behaviour of the status manager: that of this kubelet release. */
+export type StatusStyle = 'v1.36' | 'v1.8';
+
+/** Fields that are removed on the API server when the kubelet's status does not have them. */
+const clearable = [
+  'reason',
+  'message',
+  'hostIP',
+  'hostIPs',
+  'podIP',
+  'podIPs',
+  'containerStatuses',
+  'initContainerStatuses',
+] as const satisfies readonly (keyof PodStatus)[];
+
+/** Lists whose items a strategic merge identifies by this field; other lists are replaced as a whole. */
+const mergeKeys: Readonly<Record<string, string>> = { conditions: 'type', podIPs: 'ip', hostIPs: 'ip' };
+
+/**
+ * True if the two statuses agree in the fields that the kubelet owns. Times of conditions do not count, nor do
+ * conditions of other clients; in the style of v1.8 everything counts (kubelet `isPodStatusByKubeletEqual`).
+ */
+export function agreesWith(stored: PodStatus | undefined, wanted: PodStatus, style: StatusStyle): boolean {
+  if (style === 'v1.8') return semanticallyEqual(stored ?? {}, wanted);
+  const conditions = listConditions(stored?.conditions);
+  return (
+    listConditions(wanted.conditions).every(
+      (condition) => !isOwnedByKubelet(condition) || sameConditionText(conditions, condition),
+    ) && ownFields(wanted).every((field) => field === 'conditions' || semanticallyEqual(stored?.[field], wanted[field]))
+  );
+}
+
+/**
+ * The `status` of a strategic-merge patch from the stored status to `wanted`; undefined when nothing differs. A
+ * different order of conditions alone is not written.
+ */
+export function diffStatusPatch(stored: PodStatus | undefined, wanted: PodStatus): JsonMap | undefined {
+  const patch: Record<string, unknown> = {};
+  for (const field of ownFields(wanted)) {
+    const [before, after]: readonly [unknown, unknown] = [stored?.[field], wanted[field]];
+    if (isFirstSet(field, before, after)) patch[field] = after;
+    if (semanticallyEqual(before, after)) continue;
+    const mergeKey = mergeKeys[field];
+    if (isEmpty(after)) patch[field] = null;
+    else if (mergeKey === undefined || isEmpty(before)) patch[field] = after;
+    else Object.assign(patch, patchList(field, mapsOf(before), mapsOf(after), mergeKey));
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+type Field = keyof PodStatus;
+
+/** The fields that a kubelet sets or removes in a pod's status. */
+const fields = [
+  'phase',
+  ...clearable,
+  'conditions',
+  'startTime',
+  'qosClass',
+  'observedGeneration',
+  'resources',
+  'allocatedResources',
+] as const satisfies readonly Field[];
+
+function ownFields(status: PodStatus): readonly Field[] {
+  return fields.filter((field) => status[field] !== undefined || isClearable(field));
+}
+
+/** Empty resources are written once too. */
+function isFirstSet(field: Field, before: unknown, after: unknown): boolean {
+  return field === 'resources' && !isGiven(before) && isGiven(after);
+}
+
+function isClearable(field: Field): boolean {
+  return clearable.some((other) => other === field);
+}
+
+function isOwnedByKubelet({ type }: Condition): boolean {
+  return ownConditionTypes.includes(type) || type === 'DisruptionTarget';
+}
+
+function sameConditionText(stored: readonly Condition[], condition: Condition): boolean {
+  const known = findCondition(stored, condition.type);
+  return (
+    known !== undefined &&
+    known.status === condition.status &&
+    (known.reason ?? '') === (condition.reason ?? '') &&
+    (known.message ?? '') === (condition.message ?? '')
+  );
+}
+
+function patchList(field: string, before: readonly JsonMap[], after: readonly JsonMap[], mergeKey: string): JsonMap {
+  const known = new Map(before.map((item) => [ownValue(item, mergeKey), item]));
+  const wanted = new Set(after.map((item) => ownValue(item, mergeKey)));
+  const changed = after.flatMap((item) => patchItem(known.get(ownValue(item, mergeKey)), item, mergeKey));
+  const removed = [...known.keys()].filter((key) => !wanted.has(key));
+  const items = [...changed, ...removed.map((key) => ({ $patch: 'delete', [mergeKey]: key }))];
+  if (items.length === 0) return {};
+  return {
+    [`$setElementOrder/${field}`]: after.map((item) => ({ [mergeKey]: ownValue(item, mergeKey) })),
+    [field]: items,
+  };
+}
+
+/** The patch of one item: nothing, all of it, or its key and the changed fields. */
+function patchItem(before: JsonMap | undefined, after: JsonMap, mergeKey: string): readonly JsonMap[] {
+  if (before === undefined) return [after];
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const changed = keys.filter((key) => !semanticallyEqual(ownValue(before, key), ownValue(after, key)));
+  if (changed.length === 0) return [];
+  const fields = changed.map((key) => [key, isEmpty(ownValue(after, key)) ? null : ownValue(after, key)]);
+  return [{ [mergeKey]: ownValue(after, mergeKey), ...Object.fromEntries(fields) }];
+}

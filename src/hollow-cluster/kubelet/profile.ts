@@ -1,0 +1,178 @@
+import type { Taint } from '../../machinery/api/taints.ts';
+import type { NodeEventUid } from '../../machinery/events/build-node-reference.ts';
+import type { EvictionConfig } from './machine/parse-thresholds.ts';
+import type { ShutdownGroup } from './machine/plan-shutdown.ts';
+import type { TextPattern } from './parse-pattern.ts';
+
+export type LeasePhase = 'hash' | 'aligned' | 'random';
+
+/** Behaviour of a hollow kubelet. Names and defaults are those of the kubelet configuration where it has them. */
+export interface KubeletProfile extends NodeRegistration, EvictionConfig {
+  /** The kubelet release that is simulated. In v1.8 the status itself is the heartbeat. */
+  readonly kind: 'v1.8' | 'v1.36';
+  readonly leaseDurationSeconds: number;
+  /** Fraction of the lease duration after which the lease is renewed. */
+  readonly renewIntervalFraction: number;
+  /**
+   * When the second heartbeat is sent, for lease and status alike. `hash`: at an offset in the period that depends on
+   * the node's name, so that the nodes of a fleet do not heartbeat together. `random`: at a random offset. `aligned`:
+   * one period after the first, as real kubelets do.
+   */
+  readonly leasePhase: LeasePhase;
+  /** How often the node's status is computed. */
+  readonly nodeStatusUpdateFrequencyMs: number;
+  /** How often an unchanged status is written. */
+  readonly nodeStatusReportFrequencyMs: number;
+  /**
+   * Fast start, until the node is ready for the first time: the period of status computation, and its maximum duration.
+   */
+  readonly fastStatusPeriodMs: number;
+  readonly fastStatusMsMax: number;
+  /** Period of the container runtime check. */
+  readonly runtimeCheckPeriodMs: number;
+  /** A status setter that takes longer than this is skipped in that status. */
+  readonly statusSetterMsMax: number;
+  /** Maximum number of images in the node's status; -1: no limit. */
+  readonly nodeStatusMaxImages: number;
+  /** Maximum number of pods per core, at most `podsMax` in all; 0: `podsMax` regardless of the cores. */
+  readonly podsPerCore: number;
+  /** The uid in the kubelet's Events about its node. */
+  readonly nodeEventUid: NodeEventUid;
+  /** Resync period of each pod. */
+  readonly syncPeriodMs: number;
+  /** How often every pod's status is compared with the API server's. */
+  readonly podStatusPassMs: number;
+  /** Time from the start of a pod until its containers run: pull, create and start together. */
+  readonly podStartDelayMs: number;
+  /** Time from the stop signal until the containers exit, unless their grace period ends earlier. */
+  readonly podStopDelayMs: number;
+  /** The containers of a Job's pods exit with 0 after this time; undefined: they run until they are stopped. */
+  readonly jobPodDurationMs: number | undefined;
+  /** Every pull of an image that matches one of these fails. Shared by the nodes of a fleet. */
+  readonly unpullableImages: readonly TextPattern[];
+  /** Total time of a graceful node shutdown, and the part of it for critical pods; 0: no graceful shutdown. */
+  readonly shutdownGracePeriodMs: number;
+  readonly shutdownGracePeriodCriticalPodsMs: number;
+  /** Instead of the two: the period of each priority group. */
+  readonly shutdownGracePeriodByPodPriority: readonly ShutdownGroup[];
+}
+
+/** Registration of the node. */
+export interface NodeRegistration {
+  /** False: another client creates the Node object; the kubelet only reports its status. */
+  readonly registerNode: boolean;
+  readonly registerWithTaints: readonly Taint[];
+  readonly registerSchedulable: boolean;
+  /** The node is registered with the uninitialized taint, which a cloud-controller-manager removes. */
+  readonly externalCloudProvider: boolean;
+  /** The node is registered with NetworkUnavailable, until a route controller has created a route. */
+  readonly needsRoutes: boolean;
+  readonly enableControllerAttachDetach: boolean;
+  readonly keepTerminatedPodVolumes: boolean;
+}
+
+/** v1.36: the lease is the heartbeat, the status is written when it changed or every 5 minutes. */
+export const profileV136: KubeletProfile = {
+  kind: 'v1.36',
+  leaseDurationSeconds: 40,
+  renewIntervalFraction: 0.25,
+  leasePhase: 'hash',
+  nodeStatusUpdateFrequencyMs: 10_000,
+  nodeStatusReportFrequencyMs: 300_000,
+  fastStatusPeriodMs: 100,
+  fastStatusMsMax: 120_000,
+  runtimeCheckPeriodMs: 5_000,
+  statusSetterMsMax: 1_000,
+  nodeStatusMaxImages: 50,
+  podsPerCore: 0,
+  nodeEventUid: 'name',
+  syncPeriodMs: 60_000,
+  podStatusPassMs: 10_000,
+  podStartDelayMs: 1_000,
+  podStopDelayMs: 1_000,
+  jobPodDurationMs: undefined,
+  unpullableImages: [],
+  registerNode: true,
+  registerWithTaints: [],
+  registerSchedulable: true,
+  externalCloudProvider: false,
+  needsRoutes: false,
+  enableControllerAttachDetach: true,
+  keepTerminatedPodVolumes: false,
+  evictionHard: {
+    'memory.available': '100Mi',
+    'nodefs.available': '10%',
+    'nodefs.inodesFree': '5%',
+    'imagefs.available': '15%',
+    'imagefs.inodesFree': '5%',
+  },
+  evictionSoft: {},
+  evictionSoftGracePeriodMs: {},
+  evictionMinimumReclaim: {},
+  evictionMaxPodGracePeriodMs: 0,
+  evictionPressureTransitionPeriodMs: 300_000,
+  evictionMonitoringPeriodMs: 10_000,
+  shutdownGracePeriodMs: 0,
+  shutdownGracePeriodCriticalPodsMs: 0,
+  shutdownGracePeriodByPodPriority: [],
+};
+
+/** v1.8: no lease, no fast start; the status is written every period whether or not it changed. */
+const profileV18: KubeletProfile = {
+  ...profileV136,
+  kind: 'v1.8',
+  nodeStatusReportFrequencyMs: profileV136.nodeStatusUpdateFrequencyMs,
+  leasePhase: 'aligned',
+};
+
+/**
+ * A complete profile from overrides. If only the update frequency of the status is set, the report frequency is the
+ * same (kubelet `SetDefaults_KubeletConfiguration`).
+ */
+export function completeProfile(wanted: Partial<KubeletProfile> = {}): KubeletProfile {
+  const base = wanted.kind === 'v1.8' ? profileV18 : profileV136;
+  const { nodeStatusUpdateFrequencyMs } = wanted;
+  const inherited =
+    nodeStatusUpdateFrequencyMs === undefined ? {} : { nodeStatusReportFrequencyMs: nodeStatusUpdateFrequencyMs };
+  return { ...base, ...inherited, ...wanted };
+}
+
+/** Timeout of a heartbeat request (upstream: the heartbeat client's timeout). */
+export function heartbeatTimeoutMs(
+  profile: Pick<KubeletProfile, 'nodeStatusUpdateFrequencyMs' | 'leaseDurationSeconds'>,
+): number {
+  return Math.min(profile.nodeStatusUpdateFrequencyMs, profile.leaseDurationSeconds * 1_000);
+}
+
+export function renewIntervalMs(profile: KubeletProfile): number {
+  return profile.leaseDurationSeconds * 1_000 * profile.renewIntervalFraction;
+}
+
+/** The hardware of a machine. Integers, so that the quantities on the wire are canonical. May be shared. */
+export interface Machine {
+  readonly cpuCores: number;
+  readonly memoryMiB: number;
+  readonly ephemeralStorageMiB: number;
+  readonly podsMax: number;
+  /** The node's InternalIP. */
+  readonly address: string;
+  /** A second InternalIP, such as one of the other address family. */
+  readonly secondAddress?: string;
+  /** The first three octets of its pods' addresses, such as `10.128.0`. */
+  readonly podSubnet: string;
+  /** Reserved for the system, by resource: `cpu` in cores, the others in MiB. */
+  readonly reserved?: Readonly<Partial<Record<'cpu' | 'memory' | 'ephemeral-storage', number>>>;
+  /** Huge pages in MiB, by resource name, such as `hugepages-2Mi`. */
+  readonly hugePages?: Readonly<Record<string, number>>;
+  readonly images?: readonly MachineImage[];
+  readonly runtimeHandlers?: readonly Readonly<Record<string, unknown>>[];
+  readonly features?: Readonly<Record<string, boolean>>;
+  readonly declaredFeatures?: readonly string[];
+}
+
+/** An image in the machine's image store. */
+export interface MachineImage {
+  readonly digests: readonly string[];
+  readonly tags: readonly string[];
+  readonly sizeBytes: number;
+}

@@ -1,0 +1,60 @@
+import type { Container, Pod, PodSpec } from '../../../machinery/api/pod.ts';
+import type { RuntimeContainerStatus, RuntimePodStatus } from './pod-runtime.ts';
+import { isTerminating } from '../pod-config/classify-pod.ts';
+
+/** A pod's regular containers. */
+export function listRegular({ spec }: Pod): readonly Container[] {
+  return spec?.containers ?? [];
+}
+
+/** A pod's init containers, including sidecars. */
+export function listInits({ spec }: Pod): readonly Container[] {
+  return spec?.initContainers ?? [];
+}
+
+/** An init container that keeps running (upstream `IsRestartableInitContainer`). */
+export function isSidecar(container: Container): boolean {
+  return container.restartPolicy === 'Always';
+}
+
+/**
+ * True if the restart policy of the container, or else of the pod, requires a restart (upstream
+ * `ContainerShouldRestart`).
+ */
+export function restartsAfter(container: Container, spec: PodSpec | undefined, exitCode: number): boolean {
+  const policy = container.restartPolicy ?? spec?.restartPolicy ?? 'Always';
+  if (policy === 'Never') return false;
+  return policy === 'OnFailure' ? exitCode !== 0 : true;
+}
+
+/**
+ * True if the next sync starts this container: it never ran, its state is unknown, or the restart policy requires a
+ * restart. No container of a pod that is being deleted is started (upstream `ShouldContainerBeRestarted`).
+ */
+export function shouldStart(container: Container, pod: Pod, status: RuntimePodStatus): boolean {
+  if (isTerminating(pod)) return false;
+  const latest = findLatest(status, container.name);
+  if (latest === undefined) return true;
+  if (latest.state === 'running') return false;
+  return latest.state !== 'exited' || restartsAfter(container, pod.spec, latest.exitCode ?? 0);
+}
+
+/** The newest container of this name; sandboxes have no name. */
+export function findLatest(status: RuntimePodStatus, name: string): RuntimeContainerStatus | undefined {
+  return status.containers.find((each) => each.kind !== 'sandbox' && each.name === name);
+}
+
+/** A pod's sandboxes, newest first. */
+export function listSandboxes(status: RuntimePodStatus): readonly RuntimeContainerStatus[] {
+  return status.containers.filter((each) => each.kind === 'sandbox');
+}
+
+/**
+ * True if a pod needs a new sandbox: it has none, its newest is not ready, or more than one is (upstream
+ * `PodSandboxChanged`).
+ */
+export function needsSandbox(status: RuntimePodStatus): boolean {
+  const sandboxes = listSandboxes(status);
+  const up = sandboxes.filter((each) => each.state === 'running');
+  return sandboxes[0]?.state !== 'running' || up.length > 1;
+}

@@ -1,0 +1,101 @@
+import type { Container } from '../../../machinery/api/pod.ts';
+import type { Clock } from '../../../machinery/ports/clock.ts';
+import { CrashLoopBackoff } from './crash-loop-backoff.ts';
+import type { ContainerHost } from './container-host.ts';
+import type { ContainerScript } from './build-container-script.ts';
+import { decideImagePull } from './decide-image-pull.ts';
+import { describeNeverPulled, type EventText, type EventWording, runtimeEvent } from './describe-runtime-event.ts';
+import { RuntimeFailure } from './pod-runtime.ts';
+import type { TextPattern } from '../parse-pattern.ts';
+import { selectPullFailure } from './select-unpullable.ts';
+
+interface ImagePullerOptions {
+  readonly host: ContainerHost;
+  readonly clock: Clock;
+  readonly wording: EventWording;
+  /** Images that cannot be pulled. */
+  readonly unpullable: readonly TextPattern[];
+}
+
+/** Why a container's image is missing. */
+export interface MissingImage {
+  readonly reason: 'ErrImagePull' | 'ImagePullBackOff' | 'ErrImageNeverPull';
+  readonly message: string;
+  /** Monotonic time of the next try, during a back-off. */
+  readonly backoffEndsAtMs: number | undefined;
+}
+
+interface PullRequest {
+  readonly podUid: string;
+  readonly container: Container;
+  readonly script: ContainerScript;
+  /** Records an Event. */
+  readonly recordEvent: (text: EventText) => void;
+}
+
+/** Pulls images, with exponential back-off after failures (kubelet `images.imageManager`). */
+export class ImagePuller {
+  readonly #options: ImagePullerOptions;
+  readonly #backoff = new CrashLoopBackoff();
+  /** Error of the last pull, for back-off messages. */
+  readonly #failures = new Map<string, string>();
+
+  constructor(options: ImagePullerOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined: the image is present. Rejects with a {@link RuntimeFailure} when the signal aborts. */
+  async ensure(request: PullRequest, signal: AbortSignal): Promise<MissingImage | undefined> {
+    const image = request.container.image ?? '';
+    const decision = decideImagePull(request.container, this.#options.host.images.has(image));
+    if (decision === 'pull') return this.#pull(request, image, signal);
+    if (decision === 'use-present') {
+      request.recordEvent(runtimeEvent.present(image, this.#options.wording));
+      return undefined;
+    }
+    request.recordEvent(runtimeEvent.neverPulled(image));
+    return { reason: 'ErrImageNeverPull', message: describeNeverPulled(image), backoffEndsAtMs: undefined };
+  }
+
+  /** Removes the back-off state of a pod. */
+  forget(podUid: string): void {
+    this.#backoff.forget(`${podUid}/`);
+    for (const key of this.#failures.keys()) if (key.startsWith(`${podUid}/`)) this.#failures.delete(key);
+  }
+
+  async #pull(request: PullRequest, image: string, signal: AbortSignal): Promise<MissingImage | undefined> {
+    const { clock, host, wording, unpullable } = this.#options;
+    const key = `${request.podUid}/${image}`;
+    const held = this.#backOff(request, image, key);
+    if (held !== undefined) return held;
+    this.#failures.delete(key);
+    request.recordEvent(runtimeEvent.pulling(image));
+    const startedAtMs = clock.monotonicMs();
+    await clock.sleep(request.script.pullMs, signal);
+    if (signal.aborted) throw new RuntimeFailure('context canceled');
+    const failure = request.script.pullFailure ?? selectPullFailure(image, unpullable);
+    if (failure !== undefined) return this.#fail(request, image, key, failure);
+    host.addImage(image, request.script.imageBytes);
+    const tookMs = clock.monotonicMs() - startedAtMs;
+    request.recordEvent(runtimeEvent.pulled(image, tookMs, request.script.imageBytes, wording));
+    return undefined;
+  }
+
+  #backOff(request: PullRequest, image: string, key: string): MissingImage | undefined {
+    const backoffEndsAtMs = this.#backoff.endsAtMs(key, this.#options.clock.monotonicMs());
+    if (backoffEndsAtMs === undefined) return undefined;
+    const event = runtimeEvent.pullBackOff(image);
+    request.recordEvent(event);
+    const failure = this.#failures.get(key);
+    const more = failure === undefined || this.#options.wording === 'v1.8' ? '' : `: ErrImagePull: ${failure}`;
+    return { reason: 'ImagePullBackOff', message: `${event.message}${more}`, backoffEndsAtMs };
+  }
+
+  #fail(request: PullRequest, image: string, key: string, message: string): MissingImage {
+    const nowMs = this.#options.clock.monotonicMs();
+    request.recordEvent(runtimeEvent.pullFailed(image, message));
+    this.#backoff.next(key, nowMs, nowMs);
+    this.#failures.set(key, message);
+    return { reason: 'ErrImagePull', message, backoffEndsAtMs: undefined };
+  }
+}

@@ -1,0 +1,81 @@
+/** What the pods of each node take, derived from the informers and from pods that were bound a moment ago. */
+import type { Node } from '../../machinery/api/node.ts';
+import { keyOf } from '../../machinery/api/object-key.ts';
+import type { Pod } from '../../machinery/api/pod.ts';
+import type { Informer } from '../../machinery/informer/informer.ts';
+import { nodeIndex } from '../kubelet/pod-config/pod-router.ts';
+import { demandOf, type NodeLoad, type PodDemand } from './node-load.ts';
+
+/** After this time without the binding in the informer, it counts as not made. */
+export const assumedMsMax = 30_000;
+
+interface Assumed {
+  readonly uid: string;
+  readonly nodeName: string;
+  readonly demand: PodDemand;
+  readonly untilMs: number;
+}
+
+export class NodeLoads {
+  readonly #nodes: Informer<Node>;
+  readonly #pods: Informer<Pod>;
+  /** By pod key. */
+  readonly #assumed = new Map<string, Assumed>();
+  /** A pod object does not change: a new version is another object. */
+  readonly #demands = new WeakMap<Pod, PodDemand>();
+
+  constructor(nodes: Informer<Node>, pods: Informer<Pod>) {
+    this.#nodes = nodes;
+    this.#pods = pods;
+  }
+
+  /** In the order of names, so that equal states lead to equal placements. */
+  all(nowMs: number): readonly NodeLoad[] {
+    const assumed = this.#assumedByNode(nowMs);
+    const nodes = [...this.#nodes.store.values()].map((node) => ({ name: node.metadata.name ?? '', node }));
+    nodes.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return nodes.map(({ name, node }) => {
+      const running = this.#pods.store.byIndex(nodeIndex, name).filter((pod) => !isFinished(pod));
+      return { name, node, pods: [...running.map((pod) => this.demand(pod)), ...(assumed.get(name) ?? [])] };
+    });
+  }
+
+  demand(pod: Pod): PodDemand {
+    const known = this.#demands.get(pod);
+    if (known !== undefined) return known;
+    const demand = demandOf(pod);
+    this.#demands.set(pod, demand);
+    return demand;
+  }
+
+  /** The pod is being bound to this node: it counts there before the informer shows it. */
+  assume(pod: Pod, nodeName: string, nowMs: number): void {
+    const { uid = '' } = pod.metadata;
+    this.#assumed.set(keyOf(pod.metadata), { uid, nodeName, demand: this.demand(pod), untilMs: nowMs + assumedMsMax });
+  }
+
+  /** For how long it still counts where it is being bound, in milliseconds; 0 if it does not. */
+  assumedForMs({ metadata }: Pod, nowMs: number): number {
+    const assumed = this.#assumed.get(keyOf(metadata));
+    return assumed?.uid === metadata.uid ? Math.max(0, (assumed?.untilMs ?? 0) - nowMs) : 0;
+  }
+
+  /** The binding failed, or the informer shows it, or the pod is gone. */
+  forget(key: string): void {
+    this.#assumed.delete(key);
+  }
+
+  #assumedByNode(nowMs: number): ReadonlyMap<string, readonly PodDemand[]> {
+    const byNode = new Map<string, PodDemand[]>();
+    for (const [key, { nodeName, demand, untilMs }] of this.#assumed) {
+      if (untilMs <= nowMs) this.#assumed.delete(key);
+      else byNode.set(nodeName, [...(byNode.get(nodeName) ?? []), demand]);
+    }
+    return byNode;
+  }
+}
+
+/** A pod that has finished takes nothing of its node. */
+function isFinished({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}

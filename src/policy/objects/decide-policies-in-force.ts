@@ -1,0 +1,97 @@
+// Decides which version of each NodeLifecyclePolicy object is in force.
+import { policiesMax, type PolicyObject } from '../../machinery/api/node-lifecycle-policy.ts';
+import { sameJson } from '../../machinery/api/same-json.ts';
+import type { NodePolicy } from '../../controller/model/policy.ts';
+import { decideReset, type ResetDecision, withReset } from './decide-reset.ts';
+
+/** What one object says. Each problem names the field, what is accepted and the value. */
+export type ReadPolicyObject = (
+  object: Pick<PolicyObject, 'spec'> & { readonly metadata: { readonly name: string } },
+) => { readonly policy: NodePolicy } | { readonly problems: readonly string[] };
+
+/** A version of an object that is in force. */
+interface PolicyInForce {
+  /** As the spec says it. */
+  readonly policy: NodePolicy;
+  /** Of the object with this uid; older than the current one where that is invalid. */
+  readonly generation: number;
+  readonly uid: string;
+}
+
+/** The result for the current version of an object. */
+export interface PolicyAssessment {
+  readonly object: PolicyObject;
+  readonly reason: 'Valid' | 'Invalid' | 'TooManyPolicies';
+  /** Empty if it is in force. */
+  readonly problems: readonly string[];
+  /** Undefined: the nodes that it selects have another policy or the default. */
+  readonly inForce: PolicyInForce | undefined;
+  /** What resets its breaker, the annotation of the object included; undefined if no version is in force. */
+  readonly reset: ResetDecision | undefined;
+}
+
+/** By the name of the object. */
+export type PolicyAssessments = ReadonlyMap<string, PolicyAssessment>;
+
+/**
+ * An object that is invalid keeps the last version of its name that was in force, as long as this process knows it: its own, or
+ * that of the object which it replaces. Of too many objects the oldest ones count, and of those of one second the ones that are
+ * in force. `before`: the assessments so far; a policy that did not change is the same value. `nowMs`: wall time.
+ */
+export function decidePoliciesInForce(
+  objects: Iterable<PolicyObject>,
+  before: PolicyAssessments,
+  read: ReadPolicyObject,
+  nowMs: number,
+): PolicyAssessments {
+  const known = [...objects].map((object) => ({ object, last: before.get(object.name)?.inForce }));
+  return new Map(
+    known.sort(compareAge).map(({ object, last }, place) => {
+      const decided = place < policiesMax ? decideOne(object, last, read) : tooMany(object);
+      return [
+        object.name,
+        { ...decided, reset: decided.inForce && decideReset(object.reset, decided.inForce.policy, nowMs) },
+      ];
+    }),
+  );
+}
+
+/** In the order of their names, with the resets of their annotations. */
+export function selectPoliciesInForce(assessments: PolicyAssessments): readonly NodePolicy[] {
+  const policies = [...assessments.values()].flatMap(({ inForce, reset }) => {
+    return inForce === undefined ? [] : [withReset(inForce.policy, reset)];
+  });
+  return policies.sort((a, b) => compare(a.name, b.name));
+}
+
+type Decided = Omit<PolicyAssessment, 'reset'>;
+
+function decideOne(object: PolicyObject, last: PolicyInForce | undefined, read: ReadPolicyObject): Decided {
+  const result = read({ metadata: { name: object.name }, spec: object.spec });
+  if ('problems' in result) return { object, reason: 'Invalid', problems: result.problems, inForce: last };
+  const isSame = last !== undefined && sameJson(last.policy, result.policy);
+  const policy = isSame ? last.policy : result.policy;
+  const { generation, uid } = object;
+  return { object, reason: 'Valid', problems: [], inForce: { policy, generation, uid } };
+}
+
+function tooMany(object: PolicyObject): Decided {
+  const problem = `metadata.name: only the ${policiesMax} oldest NodeLifecyclePolicy objects are in force`;
+  return { object, reason: 'TooManyPolicies', problems: [problem], inForce: undefined };
+}
+
+interface KnownObject {
+  readonly object: PolicyObject;
+  readonly last: PolicyInForce | undefined;
+}
+
+/** Times of creation have whole seconds. */
+function compareAge(a: KnownObject, b: KnownObject): number {
+  const inForceFirst = Number(b.last !== undefined) - Number(a.last !== undefined);
+  return compare(a.object.createdAt, b.object.createdAt) || inForceFirst || compare(a.object.name, b.object.name);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,82 @@
+import { maintenanceConditions } from '../../machinery/api/conditions.ts';
+import { parseGoDuration } from '../../machinery/api/go-duration.ts';
+import { listRequirements } from '../../machinery/api/label-selector.ts';
+import { fencingTaints } from '../../machinery/api/taints.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
+import type {
+  MaintenanceRule,
+  NodePolicy,
+  OutOfServiceRule,
+  PolicyLimits,
+  PolicyZones,
+  ZoneSettings,
+} from '../../controller/model/policy.ts';
+import { decodeFlapping } from './decode-flapping.ts';
+import type { PolicyInput } from './policy-schema.ts';
+
+const cooldownDefaultMs = 300_000;
+
+/** Valid policies of a file as the controller uses them. */
+export function decodePolicies(policies: readonly PolicyInput[]): readonly NodePolicy[] {
+  return policies.map((policy) => ({
+    name: policy.name,
+    priority: policy.priority ?? 0,
+    selector: listRequirements(policy.nodeSelector),
+    mode: policy.mode ?? 'Enforce',
+    nodeMonitorGracePeriodMs: parseDuration(policy.nodeMonitorGracePeriod),
+    nodeStartupGracePeriodMs: parseDuration(policy.nodeStartupGracePeriod),
+    maintenance: decodeMaintenance(policy.maintenance),
+    limits: decodeLimits(policy.limits),
+    outOfService: policy.outOfService && decodeOutOfService(policy.outOfService),
+    zones: decodeZones(policy),
+    flapping: policy.flapping && decodeFlapping(policy.flapping),
+    evictReachable: policy.evictReachable && { timeoutMs: parseDuration(policy.evictReachable.timeout) },
+    podDeletionsPerSecond: policy.limits?.podDeletionsPerSecond,
+    maxConcurrentEvictions: policy.limits?.maxConcurrentEvictions,
+    keepCompletedPods: policy.keepCompletedPods ?? false,
+  }));
+}
+
+function decodeMaintenance(maintenance: PolicyInput['maintenance']): MaintenanceRule | undefined {
+  if (maintenance === undefined) return undefined;
+  const { conditions = maintenanceConditions, taints = [], maxDuration } = maintenance;
+  // Validated before: a duration of 0 holds nothing.
+  return { conditions, taints, maxDurationMs: parseGoDuration(maxDuration) ?? 0 };
+}
+
+/** What the breaker of the policy needs. */
+function decodeLimits({ maxUnhealthy, cooldown, resetAt }: PolicyInput['limits'] = {}): PolicyLimits | undefined {
+  return (
+    maxUnhealthy && {
+      maxUnhealthy: { percent: maxUnhealthy.percent, count: maxUnhealthy.count },
+      cooldownMs: parseDuration(cooldown) ?? cooldownDefaultMs,
+      resetAtMs: parseTimestamp(resetAt),
+    }
+  );
+}
+
+const zoneFields = [
+  'nodeEvictionRate',
+  'secondaryNodeEvictionRate',
+  'fullDisruptionEvictionRate',
+  'largeClusterSizeThreshold',
+  'unhealthyZoneThreshold',
+  'podMarkingRate',
+] as const satisfies readonly (keyof ZoneSettings)[];
+
+/** Undefined: no field is set that is about zones. */
+function decodeZones(policy: PolicyInput): PolicyZones | undefined {
+  const set = zoneFields.flatMap((field) => (policy[field] === undefined ? [] : [[field, policy[field]] as const]));
+  const { failureDomain, outerFailureDomain } = policy;
+  if (failureDomain === undefined && set.length === 0) return undefined;
+  const outer = outerFailureDomain === undefined ? {} : { outerFailureDomain };
+  return { failureDomain, ...outer, settings: Object.fromEntries(set) };
+}
+
+function decodeOutOfService(rule: NonNullable<PolicyInput['outOfService']>): OutOfServiceRule {
+  return { conditions: rule.conditions ?? [], taints: rule.taints ?? fencingTaints };
+}
+
+function parseDuration(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseGoDuration(text);
+}

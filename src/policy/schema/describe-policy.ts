@@ -1,0 +1,79 @@
+import { formatGoDuration } from '../../machinery/api/go-duration.ts';
+import type { LabelRequirement } from '../../machinery/api/label-selector.ts';
+import { fencedAnnotation } from '../../machinery/api/node.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
+import { describeMaxUnhealthy, type MaintenanceRule, type NodePolicy } from '../../controller/model/policy.ts';
+
+/** A policy in one line, for a list of changed settings; `not set` without one. */
+export function describePolicy(policy: NodePolicy | undefined): string {
+  if (policy === undefined) return 'not set';
+  const { priority, mode, selector, nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs } = policy;
+  const { maintenance, limits, outOfService, zones, flapping } = policy;
+  return [
+    `priority ${priority}`,
+    mode,
+    selector.map(describeRequirement).join(' and '),
+    ...describeGrace('nodeMonitorGracePeriod', nodeMonitorGracePeriodMs),
+    ...describeGrace('nodeStartupGracePeriod', nodeStartupGracePeriodMs),
+    ...describeMaintenance(maintenance),
+    ...describeLimits(limits),
+    ...describeOutOfService(outOfService),
+    ...describeZones(zones),
+    ...describeFlapping(flapping),
+    ...describeEvictionLimits(policy),
+  ].join(', ');
+}
+
+function describeRequirement({ key, operator, values }: LabelRequirement): string {
+  return [key, operator, ...(values ? [`[${values.join(' ')}]`] : [])].join(' ');
+}
+
+function describeGrace(field: string, ms: number | undefined): readonly string[] {
+  return ms === undefined ? [] : [`${field} ${formatGoDuration(ms)}`];
+}
+
+function describeMaintenance(rule: MaintenanceRule | undefined): readonly string[] {
+  if (rule === undefined) return [];
+  const { conditions, taints, maxDurationMs } = rule;
+  return [`maintenance [${[...conditions, ...taints].join(' ')}] for ${formatGoDuration(maxDurationMs)} at most`];
+}
+
+function describeZones(zones: NodePolicy['zones']): readonly string[] {
+  if (zones === undefined) return [];
+  const { failureDomain, outerFailureDomain, settings } = zones;
+  const domain = failureDomain === undefined ? [] : [`failureDomain [${failureDomain.join(' ')}]`];
+  const outer = outerFailureDomain === undefined ? [] : [`outerFailureDomain [${outerFailureDomain.join(' ')}]`];
+  return [...domain, ...outer, ...Object.entries(settings).map(([field, value]) => `${field} ${value}`)];
+}
+
+function describeFlapping(rule: NodePolicy['flapping']): readonly string[] {
+  if (rule === undefined) return [];
+  const { recoveries, withinMs, initialMs, maxMs, budget } = rule;
+  const kept = `${formatGoDuration(initialMs)} to ${formatGoDuration(maxMs)}`;
+  const when = `${recoveries} recoveries within ${formatGoDuration(withinMs)}`;
+  return [`flapping at ${when}: kept for ${kept}, budget ${describeMaxUnhealthy(budget)}`];
+}
+
+function describeEvictionLimits(policy: NodePolicy): readonly string[] {
+  const { evictReachable, podDeletionsPerSecond: rate, maxConcurrentEvictions: max } = policy;
+  const timeoutMs = evictReachable?.timeoutMs;
+  const timeout = timeoutMs === undefined ? '' : ` for ${formatGoDuration(timeoutMs)} at most`;
+  return [
+    ...(evictReachable === undefined ? [] : [`evictReachable${timeout}`]),
+    ...(policy.keepCompletedPods ? ['keepCompletedPods'] : []),
+    ...(rate === undefined ? [] : [`podDeletionsPerSecond ${rate}`]),
+    ...(max === undefined ? [] : [`maxConcurrentEvictions ${max}`]),
+  ];
+}
+
+function describeOutOfService(rule: NodePolicy['outOfService']): readonly string[] {
+  if (rule === undefined) return [];
+  return [`outOfService if fenced by [${[...rule.conditions, ...rule.taints, fencedAnnotation].join(' ')}]`];
+}
+
+function describeLimits(limits: NodePolicy['limits']): readonly string[] {
+  if (limits === undefined) return [];
+  const { maxUnhealthy, cooldownMs, resetAtMs } = limits;
+  const reset = resetAtMs === undefined ? [] : [`resetAt ${formatTime(resetAtMs)}`];
+  return [`maxUnhealthy ${describeMaxUnhealthy(maxUnhealthy)}`, `cooldown ${formatGoDuration(cooldownMs)}`, ...reset];
+}

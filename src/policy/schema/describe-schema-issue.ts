@@ -1,0 +1,33 @@
+// Problems of a schema as text: the path of the field, what is accepted, and the value. The message of an issue is what
+// the schema says is accepted.
+import type { z } from 'zod';
+import { cutText } from '../../machinery/api/text-limits.ts';
+import { formatFieldPath } from './format-field-path.ts';
+
+const valueCharsMax = 60;
+
+/** One text for each problem of the issue. `given`: what was validated. */
+export function describeSchemaIssue(issue: z.core.$ZodIssue, given: unknown): readonly string[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map(
+      (key) => `${formatFieldPath([...issue.path, key])}: unknown field; accepted: ${issue.message}`,
+    );
+  }
+  const key = issue.code === 'invalid_key' ? issue.path.at(-1) : undefined;
+  return [refusal(issue.path, issue.message, key ?? valueAt(given, issue.path))];
+}
+
+/** `PATH: must be ACCEPTED (got VALUE)`. */
+export function refusal(path: readonly PropertyKey[], accepted: string, value: unknown): string {
+  return `${formatFieldPath(path)}: must be ${accepted} (${value === undefined ? 'missing' : `got ${shown(value)}`})`;
+}
+
+function shown(value: unknown): string {
+  return cutText(JSON.stringify(value), valueCharsMax);
+}
+
+function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => {
+    return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+  }, given);
+}

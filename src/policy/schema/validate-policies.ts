@@ -1,0 +1,139 @@
+// Rules between fields and between policies. Each policy is valid by itself.
+import { heartbeatConditionTypes } from '../../machinery/api/conditions.ts';
+import { parseGoDuration } from '../../machinery/api/go-duration.ts';
+import { healthTaintKeys, outOfServiceTaintKey } from '../../machinery/api/taints.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
+import { refusal } from './describe-schema-issue.ts';
+import type { PolicyInput } from './policy-schema.ts';
+import { validateFlapping } from './validate-flapping.ts';
+
+type RequirementInput = NonNullable<PolicyInput['nodeSelector']['matchExpressions']>[number];
+
+/** All problems of these policies; each names the field, what is accepted and the value. */
+export function validatePolicies(policies: readonly PolicyInput[]): readonly string[] {
+  return [
+    ...policies.flatMap(validateSelector),
+    ...policies.flatMap(validateDurations),
+    ...policies.flatMap(validateMaintenance),
+    ...policies.flatMap(validateLimits),
+    ...policies.flatMap(validateOutOfService),
+    ...policies.flatMap(validateOuterDomain),
+    ...policies.flatMap(validateFlapping),
+    ...policies.flatMap(({ evictReachable }, index) => {
+      return validateDuration(evictReachable?.timeout, ['policies', index, 'evictReachable', 'timeout']);
+    }),
+    ...validateNames(policies),
+  ];
+}
+
+function validateSelector({ nodeSelector }: PolicyInput, index: number): readonly string[] {
+  const path = ['policies', index, 'nodeSelector'];
+  const { matchLabels = {}, matchExpressions = [] } = nodeSelector;
+  // All nodes are what the settings beside the policies are for.
+  if (Object.keys(matchLabels).length + matchExpressions.length === 0)
+    return [refusal(path, 'a selector with at least one requirement', nodeSelector)];
+  return matchExpressions.flatMap((requirement, place) => {
+    return validateValues(requirement, [...path, 'matchExpressions', place, 'values']);
+  });
+}
+
+const durationFields = ['nodeMonitorGracePeriod', 'nodeStartupGracePeriod'] as const;
+
+/** A pattern cannot exclude durations that are too long, or too short to be a nanosecond. */
+function validateDurations(policy: PolicyInput, index: number): readonly string[] {
+  return durationFields.flatMap((field) => validateDuration(policy[field], ['policies', index, field]));
+}
+
+function validateDuration(text: string | undefined, path: readonly PropertyKey[]): readonly string[] {
+  const isValid = text === undefined || (parseGoDuration(text) ?? 0) > 0;
+  return isValid ? [] : [refusal(path, 'a duration > 0 and below 292 years', text)];
+}
+
+/** These become Unknown when the node becomes silent, so they cannot show that this was planned. */
+const healthConditions: ReadonlySet<string> = new Set(heartbeatConditionTypes);
+/** They follow from the health of the node, which they would hold. */
+const healthTaints: ReadonlySet<string> = new Set(healthTaintKeys);
+
+function validateMaintenance({ maintenance }: PolicyInput, index: number): readonly string[] {
+  if (maintenance === undefined) return [];
+  const path = ['policies', index, 'maintenance'];
+  const { conditions, taints = [], maxDuration } = maintenance;
+  const isEmpty = conditions?.length === 0 && taints.length === 0;
+  return [
+    ...validateDuration(maxDuration, [...path, 'maxDuration']),
+    ...(isEmpty ? [refusal(path, 'set with at least one condition or taint', maintenance)] : []),
+    ...validateNone(conditions, healthConditions, [...path, 'conditions']),
+    ...validateNone(taints, healthTaints, [...path, 'taints']),
+  ];
+}
+
+/** What follows from silence proves no fencing, and no more does the taint that it would add. */
+const silenceTaints: ReadonlySet<string> = new Set([...healthTaintKeys, outOfServiceTaintKey]);
+
+function validateOutOfService({ outOfService }: PolicyInput, index: number): readonly string[] {
+  const path = ['policies', index, 'outOfService'];
+  return [
+    ...validateNone(outOfService?.conditions, healthConditions, [...path, 'conditions']),
+    ...validateNone(outOfService?.taints, silenceTaints, [...path, 'taints']),
+  ];
+}
+
+/** A label of both levels would say the same twice. */
+function validateOuterDomain({ failureDomain, outerFailureDomain }: PolicyInput, index: number): readonly string[] {
+  if (outerFailureDomain === undefined) return [];
+  const path = ['policies', index, 'outerFailureDomain'];
+  if (failureDomain === undefined) return [refusal(path, 'absent without failureDomain', outerFailureDomain)];
+  return validateNone(outerFailureDomain, new Set(failureDomain), path);
+}
+
+function validateNone(
+  values: readonly string[] | undefined,
+  refused: ReadonlySet<string>,
+  path: readonly PropertyKey[],
+): readonly string[] {
+  return (values ?? []).flatMap((value, place) => {
+    return refused.has(value) ? [refusal([...path, place], `none of ${[...refused].join(', ')}`, value)] : [];
+  });
+}
+
+function validateLimits({ limits }: PolicyInput, index: number): readonly string[] {
+  if (limits === undefined) return [];
+  const path = ['policies', index, 'limits'];
+  const { maxUnhealthy, cooldown, resetAt } = limits;
+  const isTime = resetAt === undefined || parseTimestamp(resetAt) !== undefined;
+  return [
+    ...validateMaxUnhealthy(limits, path),
+    ...(maxUnhealthy === undefined ? validateNoBreaker(limits, path) : []),
+    ...validateDuration(cooldown, [...path, 'cooldown']),
+    ...(isTime ? [] : [refusal([...path, 'resetAt'], 'an RFC 3339 time, such as 2026-11-23T18:00:00Z', resetAt)]),
+  ];
+}
+
+type LimitsInput = NonNullable<PolicyInput['limits']>;
+
+function validateMaxUnhealthy({ maxUnhealthy }: LimitsInput, path: readonly PropertyKey[]): readonly string[] {
+  const isEmpty = maxUnhealthy !== undefined && maxUnhealthy.percent === undefined && maxUnhealthy.count === undefined;
+  return isEmpty ? [refusal([...path, 'maxUnhealthy'], 'percent, count or both', maxUnhealthy)] : [];
+}
+
+/** Without `maxUnhealthy` there is no breaker to close, and one of the other limits must be set. */
+function validateNoBreaker(limits: LimitsInput, path: readonly PropertyKey[]): readonly string[] {
+  const { podDeletionsPerSecond, maxConcurrentEvictions } = limits;
+  const isEmpty = podDeletionsPerSecond === undefined && maxConcurrentEvictions === undefined;
+  const ofBreaker = (['cooldown', 'resetAt'] as const).filter((field) => limits[field] !== undefined);
+  const others = ofBreaker.map((field) => refusal([...path, field], 'absent without maxUnhealthy', limits[field]));
+  return isEmpty ? [refusal(path, 'set with at least one limit', limits), ...others] : others;
+}
+
+function validateValues({ operator, values }: RequirementInput, path: readonly PropertyKey[]): readonly string[] {
+  const needsValues = operator === 'In' || operator === 'NotIn';
+  if (needsValues === (values !== undefined)) return [];
+  return [refusal(path, needsValues ? `set with operator ${operator}` : `absent with operator ${operator}`, values)];
+}
+
+function validateNames(policies: readonly PolicyInput[]): readonly string[] {
+  return policies.flatMap(({ name }, index) => {
+    const first = policies.findIndex((policy) => policy.name === name);
+    return first === index ? [] : [refusal(['policies', index, 'name'], `unique; policies[${first}] has it too`, name)];
+  });
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Node } from '../../../../../src/machinery/api/node.ts';
+import { buildMachine } from '../../../../../src/hollow-cluster/kubelet/fleet/build-machine.ts';
+import {
+  binaryQuantity,
+  buildCapacity,
+} from '../../../../../src/hollow-cluster/kubelet/node-status/build-machine-info.ts';
+import { buildNode, mergeRegisteredNode } from '../../../../../src/hollow-cluster/kubelet/node-status/build-node.ts';
+import { profileV136 } from '../../../../../src/hollow-cluster/kubelet/profile.ts';
+
+function fresh(labels: Readonly<Record<string, string>>, profile = profileV136): Node {
+  return buildNode({ name: 'node-1', labels, profile, nowMs: 0 });
+}
+
+describe('a new node', () => {
+  it('has the default labels, which the given ones override', () => {
+    assert.deepEqual(fresh({ 'kubernetes.io/arch': 'arm64', rack: '7' }).metadata.labels, {
+      'beta.kubernetes.io/arch': 'arm64',
+      'beta.kubernetes.io/os': 'linux',
+      'kubernetes.io/hostname': 'node-1',
+      'kubernetes.io/os': 'linux',
+      'kubernetes.io/arch': 'arm64',
+      rack: '7',
+    });
+  });
+
+  it('has a taint once even if two options require it', () => {
+    const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+    const { spec } = fresh({}, { ...profileV136, registerSchedulable: false, registerWithTaints: [taint] });
+    assert.deepEqual(spec?.taints, [taint]);
+  });
+});
+
+describe('a registered node', () => {
+  it('gets its default labels corrected, and keeps taints, cordon and other labels', () => {
+    const stored: Node = {
+      metadata: { name: 'node-1', labels: { 'kubernetes.io/hostname': 'wrong', rack: '6' }, annotations: { a: 'b' } },
+      spec: { unschedulable: true, taints: [{ key: 'k', effect: 'NoSchedule' }] },
+    };
+    const merged = mergeRegisteredNode(stored, fresh({ rack: '7', 'topology.kubernetes.io/zone': 'a' }));
+    assert.deepEqual(merged.spec, stored.spec);
+    assert.deepEqual(merged.metadata.labels, {
+      'beta.kubernetes.io/arch': 'amd64',
+      'beta.kubernetes.io/os': 'linux',
+      'kubernetes.io/hostname': 'node-1',
+      'kubernetes.io/os': 'linux',
+      'kubernetes.io/arch': 'amd64',
+      'topology.kubernetes.io/zone': 'a',
+      rack: '6',
+    });
+    assert.equal(merged.metadata.annotations?.['a'], 'b');
+    assert.equal(merged.metadata.annotations?.['volumes.kubernetes.io/controller-managed-attach-detach'], 'true');
+  });
+
+  it('loses a default label that is now empty, and an annotation that is no longer wanted', () => {
+    const wanted = fresh(
+      { 'topology.kubernetes.io/zone': '' },
+      { ...profileV136, enableControllerAttachDetach: false },
+    );
+    const merged = mergeRegisteredNode(fresh({ 'topology.kubernetes.io/zone': 'a' }), wanted);
+    assert.equal(merged.metadata.labels?.['topology.kubernetes.io/zone'], undefined);
+    assert.deepEqual(merged.metadata.annotations, {});
+  });
+
+  it('is returned unchanged if it is correct', () => {
+    const stored = { ...fresh({ rack: '6' }), status: { capacity: { cpu: '1' }, allocatable: { cpu: '1' } } };
+    assert.equal(mergeRegisteredNode(stored, fresh({})), stored);
+  });
+});
+
+describe('quantities of the machine', () => {
+  it('have the shortest exact form', () => {
+    assert.equal(binaryQuantity(0), '0');
+    assert.equal(binaryQuantity(1_000), '1000Mi');
+    assert.equal(binaryQuantity(32 * 1_024), '32Gi');
+    assert.equal(binaryQuantity(1_024 ** 4), '1Ei');
+  });
+
+  it('do not remove quantities of other clients', () => {
+    const node = { metadata: { name: 'n' }, status: { capacity: { 'example.com/gpu': '2' } } };
+    const facts = { machine: buildMachine(0), podsMax: 110, podsPerCore: 0, extended: new Map() };
+    const capacity = buildCapacity(node, facts).status?.capacity;
+    assert.deepEqual([capacity?.['example.com/gpu'], capacity?.['cpu'], capacity?.['memory']], ['2', '8', '32Gi']);
+  });
+});

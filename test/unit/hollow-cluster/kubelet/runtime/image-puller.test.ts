@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import type { Pod } from '../../../../../src/machinery/api/pod.ts';
+import { parsePattern } from '../../../../../src/hollow-cluster/kubelet/parse-pattern.ts';
+import { makePod, RuntimeWorld } from '../../../../support/runtime-world.ts';
+
+const web = makePod('web');
+
+const withImage = (name: string, image: string): Pod => makePod(name, { containers: [{ name: 'c', image }] });
+
+let world: RuntimeWorld;
+/** No image of `img` can be pulled. */
+let patterned: RuntimeWorld;
+beforeEach(() => {
+  world = new RuntimeWorld();
+  patterned = new RuntimeWorld({ unpullable: [parsePattern('img:*')] });
+});
+
+describe('an image that cannot be pulled', () => {
+  it('is retried with exponential back-off, counted from the failure', async () => {
+    const pod = makePod('web', {}, { 'hollow-kubelet/pull-failure': 'not found' });
+    const first = await world.sync(pod);
+    assert.deepEqual(first.waiting, [{ container: 'c', reason: 'ErrImagePull', message: 'not found' }]);
+    assert.equal(first.failure, 'failed to "StartContainer" for "c" with ErrImagePull: "not found"');
+    const seen = world.recorder.drafts.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+    assert.deepEqual(seen, [
+      'Normal Pulling Pulling image "img:1"',
+      'Warning Failed Failed to pull image "img:1": not found',
+      'Warning Failed Error: ErrImagePull',
+    ]);
+    const startedAtMs = world.clock.monotonicMs();
+    const pulls: number[] = [];
+    for (let second = 1; second <= 700; second += 1) {
+      await world.clock.advance(1_000);
+      const before = world.reasons.filter((reason) => reason === 'Pulling').length;
+      await world.sync(pod);
+      const after = world.reasons.filter((reason) => reason === 'Pulling').length;
+      if (after > before) pulls.push((world.clock.monotonicMs() - startedAtMs) / 1_000);
+    }
+    assert.deepEqual(pulls, [10, 30, 70, 150, 310, 610]);
+  });
+
+  it('reports ImagePullBackOff with the last error, as a failure, so that it is tried again soon', async () => {
+    const pod = makePod('web', {}, { 'hollow-kubelet/pull-failure': 'not found' });
+    await world.sync(pod);
+    await world.clock.advance(4_000);
+    const held = await world.sync(pod);
+    const message = 'Back-off pulling image "img:1": ErrImagePull: not found';
+    assert.deepEqual(held, {
+      waiting: [{ container: 'c', reason: 'ImagePullBackOff', message }],
+      backoffEndsAtMs: undefined,
+      failure: `failed to "StartContainer" for "c" with ImagePullBackOff: ${JSON.stringify(message)}`,
+    });
+    const [event, failed] = world.recorder.drafts.slice(-2);
+    const expected = ['Normal', 'BackOff', 'Back-off pulling image "img:1"'];
+    assert.deepEqual([event?.type, event?.reason, event?.message], expected);
+    assert.deepEqual([failed?.type, failed?.message], ['Warning', 'Error: ImagePullBackOff']);
+  });
+
+  it('is no failure during the back-off in v1.8', async () => {
+    const world = new RuntimeWorld({ wording: 'v1.8' });
+    const pod = makePod('web', {}, { 'hollow-kubelet/pull-failure': 'not found' });
+    await world.sync(pod);
+    const backoffEndsAtMs = world.clock.monotonicMs() + 10_000;
+    await world.clock.advance(4_000);
+    assert.deepEqual(await world.sync(pod), {
+      waiting: [{ container: 'c', reason: 'ImagePullBackOff', message: 'Back-off pulling image "img:1"' }],
+      backoffEndsAtMs,
+      failure: undefined,
+    });
+  });
+
+  it('can be one that matches a pattern; the annotation of a pod has another error', async () => {
+    const found = 'not found: the image matches the pattern "img:*" of images that cannot be pulled';
+    const [waiting] = (await patterned.sync(web)).waiting;
+    assert.deepEqual(waiting, { container: 'c', reason: 'ErrImagePull', message: found });
+    const annotated = makePod('own', {}, { 'hollow-kubelet/pull-failure': 'denied' });
+    assert.equal((await patterned.sync(annotated)).waiting[0]?.message, 'denied');
+    const other = withImage('other', 'fine:1');
+    await patterned.sync(other);
+    assert.equal(patterned.stateOf(other), 'running');
+  });
+
+  it('has a back-off of its own for each pod and image', async () => {
+    const reasonOf = async (pod: Pod): Promise<string | undefined> => (await patterned.sync(pod)).waiting[0]?.reason;
+    assert.equal(await reasonOf(withImage('web', 'img:1')), 'ErrImagePull');
+    assert.equal(await reasonOf(withImage('web', 'img:1')), 'ImagePullBackOff');
+    assert.equal(await reasonOf(withImage('web', 'img:2')), 'ErrImagePull');
+    assert.equal(await reasonOf(withImage('db', 'img:1')), 'ErrImagePull');
+    const changed = withImage('web', 'fine:1');
+    await patterned.sync(changed);
+    assert.equal(patterned.stateOf(changed), 'running', 'another image is pulled at once');
+  });
+
+  it('of an init container keeps the others from starting, of a container only that one', async () => {
+    const containers = [
+      { name: 'a', image: 'img:1' },
+      { name: 'b', image: 'fine:1' },
+    ];
+    const namesOf = async (pod: Pod): Promise<readonly string[]> =>
+      (await patterned.sync(pod)).waiting.map(({ container }) => container);
+    const blocked = makePod('blocked', { initContainers: [{ name: 'i', image: 'img:1' }], containers });
+    assert.deepEqual(await namesOf(blocked), ['i']);
+    assert.ok(patterned.inspect(blocked).containers.every(({ kind }) => kind === 'sandbox'));
+    const half = makePod('half', { containers });
+    assert.deepEqual(await namesOf(half), ['a']);
+    assert.deepEqual([patterned.stateOf(half, 'a'), patterned.stateOf(half, 'b')], [undefined, 'running']);
+  });
+
+  it('is pulled after the fault is withdrawn', async () => {
+    const takeBack = world.runtime.script({ labels: {}, script: { pullFailure: 'not found' } });
+    await world.sync(web);
+    takeBack();
+    await world.clock.advance(10_000);
+    await world.sync(web);
+    assert.equal(world.stateOf(web), 'running');
+  });
+});

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { ApiError } from '../../../../src/machinery/api/api-error.ts';
+import type { ListCall, ScriptedStream } from '../../../support/scripted-reader.ts';
+import {
+  added,
+  anObject,
+  bookmark,
+  initialEnd,
+  modified,
+  ScriptedInformer,
+} from '../../../support/scripted-informer.ts';
+import type { WatchEvent } from '../../../../src/machinery/ports/kube-reader.ts';
+
+const quietMs = 90_000;
+const retryMs = 30_000;
+const internalError: WatchEvent = {
+  type: 'ERROR',
+  object: { kind: 'Status', code: 500, reason: 'InternalError', message: 'scripted' },
+};
+
+describe('an informer that lists again', () => {
+  let world: ScriptedInformer;
+  let rollbacks: number;
+
+  beforeEach(async () => {
+    rollbacks = 0;
+    world = new ScriptedInformer({ onRollback: () => (rollbacks += 1) });
+    await world.start();
+  });
+  afterEach(() => world.stop());
+
+  function assertFromScratch({ options }: ListCall): void {
+    assert.equal(options.resourceVersion, undefined, 'the read is consistent');
+    assert.deepEqual([options.resourceVersionMatch, options.continue], [undefined, undefined]);
+  }
+
+  /** The list of a server that was restored from a backup: its versions are lower than those that the stream reached. */
+  async function answerRestored(call: ListCall): Promise<void> {
+    assertFromScratch(call);
+    await call.answer({ metadata: { resourceVersion: '40' }, items: [anObject('n1', '30')] });
+    assert.deepEqual(world.stored, ['n1@30'], 'n2 was not in the backup');
+    const { options } = world.api.nextWatch();
+    assert.deepEqual([options.resourceVersion, options.sendInitialEvents], ['40', undefined]);
+  }
+
+  async function quietStreams(streams: number): Promise<void> {
+    for (let trips = 0; trips < streams; trips += 1) {
+      assert.equal((await nextWatchAt('100')).closed, false);
+      await world.clock.advance(quietMs);
+    }
+  }
+
+  async function nextWatchAt(version: string): Promise<ScriptedStream> {
+    const call = world.api.nextWatch();
+    assert.equal(call.options.resourceVersion, version);
+    return call.accept();
+  }
+
+  test('after three consecutive silent streams at one version it lists', async () => {
+    await world.synced('n1', 'n2');
+    await world.clock.advance(quietMs);
+    await quietStreams(2);
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('failing'), 1);
+  });
+
+  const versioned = (resourceVersion: string): Parameters<ListCall['answer']>[0] => ({
+    metadata: { resourceVersion },
+    items: [anObject('n1', '30')],
+  });
+
+  test('a stream that continues from a version that the storage has not reached ends, and a list follows', async () => {
+    world.api.holdsChecks = true;
+    const stream = await world.synced('n1', 'n2');
+    assert.equal(world.api.checks.length, 0, 'the version of a list that was just read needs no check');
+    await stream.fail('unavailable');
+    const second = await nextWatchAt('100');
+    const [check] = world.api.checks;
+    assert.equal(check?.options.limit, 1);
+    assertFromScratch(check);
+    await check.answer(versioned('40'));
+    assert.equal(rollbacks, 1, 'the other informers list too: the storage may have passed their versions');
+    assert.equal(second.closed, true);
+    await world.clock.advance(retryMs);
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('rolled-back'), 1);
+    assert.equal(world.api.checks.length, 1, 'the stream after the list continues from its version');
+  });
+
+  test('a stream continues from a version that the storage has reached', async () => {
+    world.api.holdsChecks = true;
+    const stream = await world.synced('n1');
+    await stream.end();
+    await world.clock.advance(5_000);
+    const second = await nextWatchAt('100');
+    await world.api.checks[0]?.answer(versioned('100'));
+    assert.deepEqual([second.closed, world.api.waiting, world.relists('rolled-back'), rollbacks], [false, 0, 0, 0]);
+  });
+
+  test('a version that could not be read is read again while the stream is open, and not after it', async () => {
+    world.api.holdsChecks = true;
+    const refusal = new ApiError({ reason: 'unavailable', message: 'scripted' });
+    await (await world.synced('n1')).fail('unavailable');
+    const second = await nextWatchAt('100');
+    await world.api.checks[0]?.refuse(refusal);
+    await world.clock.advance(5_000);
+    await world.api.checks[1]?.refuse(refusal);
+    await second.send(modified('n1', '101'));
+    await second.fail('unavailable');
+    await nextWatchAt('101');
+    await world.clock.advance(4_000);
+    assert.equal(world.api.checks.length, 3);
+    await world.api.checks[2]?.answer(versioned('40'));
+    await world.clock.advance(retryMs);
+    assert.equal(world.api.nextList().options.limit, 500);
+  });
+
+  test('a version that is not answered is read again', async () => {
+    world.api.holdsChecks = true;
+    await (await world.synced('n1')).fail('unavailable');
+    await nextWatchAt('100');
+    assert.equal(world.api.checks.length, 1);
+    await world.clock.advance(10_000);
+    assert.equal(world.api.checks.length, 2);
+    await world.api.checks[1]?.answer(versioned('40'));
+    assert.equal(rollbacks, 1);
+    await world.clock.advance(60_000);
+    assert.equal(world.api.checks.length, 2);
+  });
+
+  test('a version that is not answered for 15 s is unknown, and a list follows', async () => {
+    world.api.holdsChecks = true;
+    await (await world.synced('n1')).fail('unavailable');
+    const second = await nextWatchAt('100');
+    await world.clock.advance(14_000);
+    assert.deepEqual([second.closed, world.relists('unverified')], [false, 0]);
+    await world.clock.advance(1_000);
+    assert.equal(second.closed, true);
+    await world.clock.advance(retryMs);
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('unverified'), 1);
+  });
+
+  test('a version that may not be read leaves the stream as it is', async () => {
+    world.api.holdsChecks = true;
+    const refusal = new ApiError({ reason: 'forbidden', message: 'scripted' });
+    await (await world.synced('n1')).fail('unavailable');
+    const second = await nextWatchAt('100');
+    for (let checks = 0; checks < 6; checks += 1) {
+      await world.api.checks[checks]?.refuse(refusal);
+      await world.clock.advance(5_000);
+    }
+    assert.deepEqual([second.closed, world.relists('unverified')], [false, 0]);
+  });
+
+  test('a change of the version restarts the count of failures', async () => {
+    await world.synced('n1');
+    await world.clock.advance(quietMs);
+    const second = await nextWatchAt('100');
+    await second.send(bookmark('101'));
+    await world.clock.advance(quietMs);
+    for (let trips = 0; trips < 2; trips += 1) {
+      await nextWatchAt('101');
+      await world.clock.advance(quietMs);
+    }
+    assert.equal(world.relists('failing'), 1, 'three at 101, the first of which reached it');
+  });
+
+  test('after three consecutive internal errors at one version it lists, after a delay', async () => {
+    let stream = await world.synced('n1', 'n2');
+    await world.clock.advance(60_000);
+    for (let failures = 0; failures < 3; failures += 1) {
+      await stream.send(internalError);
+      assert.equal(world.api.waiting, 0, 'after a delay');
+      await world.clock.advance(retryMs);
+      if (failures < 2) stream = await nextWatchAt('100');
+    }
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('failing'), 1);
+  });
+
+  test('three rejections with an internal error cause a list; an unreachable server never does', async () => {
+    const stream = await world.synced('n1');
+    await stream.end();
+    const refuse = async (reason: 'internal' | 'unavailable'): Promise<void> => {
+      await world.clock.advance(retryMs);
+      await world.api.nextWatch().refuse(new ApiError({ reason, message: 'scripted' }));
+    };
+    for (let failures = 0; failures < 20; failures += 1) await refuse('unavailable');
+    for (let failures = 0; failures < 3; failures += 1) await refuse('internal');
+    await world.clock.advance(retryMs);
+    assertFromScratch(world.api.nextList());
+  });
+
+  test('a relist ends the watch and lists from storage', async () => {
+    const stream = await world.synced('n1', 'n2');
+    await world.clock.advance(60_000);
+    const askedAtMs = world.clock.monotonicMs();
+    world.informer.relist();
+    await world.clock.advance(0);
+    assert.equal(stream.closed, true);
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('requested'), 1);
+    assert.equal(world.informer.status().lastListAtMs, askedAtMs);
+  });
+
+  test('a state that the server sent for a version is no proof that a write was undone: it may be older', async () => {
+    const stream = await world.synced('n1');
+    assert.equal(typeof world.informer.status().lastListSentAtMs, 'number', 'without a version it is the most recent');
+    await stream.send({ type: 'ERROR', object: { code: 410, reason: 'Expired' } });
+    await world.clock.advance(retryMs);
+    const again = await nextWatchAt('100');
+    await again.send(added('n1', '90'), initialEnd('100'));
+    assert.equal(world.relists('expired'), 1);
+    assert.equal(world.informer.status().lastListSentAtMs, undefined);
+  });
+
+  test('consecutive relists are one list', async () => {
+    await world.synced('n1');
+    world.informer.relist();
+    await world.clock.advance(0);
+    assert.equal(world.api.waiting, 0, 'the state is recent enough');
+    await world.clock.advance(10_000);
+    for (let asked = 0; asked < 3; asked += 1) world.informer.relist();
+    await world.clock.advance(0);
+    const call = world.api.nextList();
+    world.informer.relist();
+    await call.answer({ metadata: { resourceVersion: '120' }, items: [] });
+    assert.equal(world.api.nextWatch().options.resourceVersion, '120');
+    assert.equal(world.relists('requested'), 1);
+  });
+
+  test('a relist during a retry delay takes effect at the end of it', async () => {
+    const stream = await world.synced('n1');
+    await world.clock.advance(60_000);
+    await stream.send(internalError);
+    world.informer.relist();
+    await world.clock.advance(retryMs);
+    assertFromScratch(world.api.nextList());
+    assert.equal(world.relists('requested'), 1);
+  });
+
+  test('a relist whose list fails does not fall back to the old version', async () => {
+    await world.synced('n1');
+    await world.clock.advance(60_000);
+    world.informer.relist();
+    await world.clock.advance(0);
+    await world.api.nextList().refuse(new ApiError({ reason: 'unavailable', message: 'scripted' }));
+    await world.clock.advance(retryMs);
+    const { options } = world.api.nextWatch();
+    assert.deepEqual([options.sendInitialEvents, options.resourceVersion], [true, undefined]);
+  });
+
+  test('a server at a lower version than the stream (restored from a backup) causes a list without a version', async () => {
+    await world.synced('n1', 'n2');
+    await world.clock.advance(60_000);
+    world.informer.noticeServerVersion('99', '100');
+    await world.clock.advance(0);
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('rolled-back'), 1);
+  });
+
+  test('after a restore of etcd the state is listed even right after another list', async () => {
+    await world.synced('n1', 'n2');
+    world.informer.noticeRollback();
+    await world.clock.advance(0);
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('rolled-back'), 1);
+  });
+
+  test('a storage that another informer finds at a lower version, while no watch is open, is listed before the next watch', async () => {
+    const stream = await world.synced('n1', 'n2');
+    await world.clock.advance(60_000);
+    world.informer.noticeStorageVersion('99');
+    await world.clock.advance(0);
+    assert.equal(stream.closed, false, 'an open watch compares the version itself');
+    await stream.fail('unavailable');
+    await world.api.nextWatch().refuse(new ApiError({ reason: 'unavailable', message: 'scripted' }));
+    world.informer.noticeStorageVersion('99');
+    await world.clock.advance(retryMs);
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('rolled-back'), 1);
+  });
+
+  test('a stream that advances during the version check does not cause a list', async () => {
+    const stream = await world.synced('n1');
+    await world.clock.advance(60_000);
+    const before = world.informer.status().resourceVersion;
+    await stream.send(modified('n1', '1005'));
+    for (const version of ['100', '1002', '9999', 'opaque', '']) world.informer.noticeServerVersion(version, before);
+    await world.clock.advance(0);
+    assert.equal(stream.closed, false);
+    assert.equal(world.relists('rolled-back'), 0);
+  });
+});
