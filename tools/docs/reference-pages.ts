@@ -6,6 +6,7 @@ import { differencesPage } from './differences-page.ts';
 import { eventsPage } from './events-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import type { Page } from './page.ts';
+import { testIndexPage } from './test-index.ts';
 
 export async function referencePages(): Promise<readonly Page[]> {
   return [
@@ -14,6 +15,7 @@ export async function referencePages(): Promise<readonly Page[]> {
     { path: 'docs/metrics.md', text: await metricsPage() },
     { path: 'docs/differences.md', text: differencesPage() },
     { path: 'docs/events.md', text: eventsPage() },
+    { path: 'docs/test-index.md', text: testIndexPage() },
     ...chartPages(),
   ];
 }
