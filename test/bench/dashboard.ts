@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { freePorts } from '../control-plane/free-ports.ts';
+import { freePorts } from '../../src/cli/simulation/programs/free-ports.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';
 import type { StubMessage } from './large-cluster/stub-protocol.ts';
 import { describeMachine } from './describe-machine.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type ControlPlane, startControlPlane } from '../control-plane/control-plane.ts';
-import { freePorts } from '../control-plane/free-ports.ts';
+import { freePorts } from '../../src/cli/simulation/programs/free-ports.ts';
 import { controllerManagerArguments } from '../control-plane/program-arguments.ts';
 import type { RestClient } from '../control-plane/rest-client.ts';
 import { waitUntil } from '../control-plane/wait-until.ts';

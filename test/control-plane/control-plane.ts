@@ -5,17 +5,20 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ControlPlaneBinaries, findControlPlane } from '../../tools/control-plane/binaries.ts';
-import { type Credentials, kubeconfigText, type User, writeCredentials } from './credentials.ts';
-import { anyTaken, freePorts } from './free-ports.ts';
+import {
+  type Credentials,
+  kubeconfigText,
+  type User,
+  writeCredentials,
+} from '../../src/cli/simulation/programs/control-plane-credentials.ts';
+import { anyTaken, freePorts } from '../../src/cli/simulation/programs/free-ports.ts';
 import { Guard } from '../../src/cli/simulation/programs/guard.ts';
 import {
   apiServerArguments,
-  auditArguments,
-  auditPolicyText,
-  controllerManagerArguments,
   etcdArguments,
   type Ports,
-} from './program-arguments.ts';
+} from '../../src/cli/simulation/programs/control-plane-arguments.ts';
+import { auditArguments, auditPolicyText, controllerManagerArguments } from './program-arguments.ts';
 import { ProgramRun } from './program-run.ts';
 import { RestClient } from './rest-client.ts';
 import { waitUntil } from './wait-until.ts';

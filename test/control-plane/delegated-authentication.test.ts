@@ -11,7 +11,7 @@ import { type RunningApiServer, startApiServer } from '../../src/hollow-cluster/
 import { type ControlPlaneBinaries, findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { SeededRandom, silentLogger } from '../support/fakes.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { freePorts } from './free-ports.ts';
+import { freePorts } from '../../src/cli/simulation/programs/free-ports.ts';
 import { RestClient } from './rest-client.ts';
 import { waitUntil } from './wait-until.ts';
 

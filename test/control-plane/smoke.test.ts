@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { assetsFolder } from '../../src/cli/simulation/programs/program-finder.ts';
 import { controlPlaneBuild } from '../../tools/control-plane/programs.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
-import { anyTaken, freePorts, portOf } from './free-ports.ts';
+import { anyTaken, freePorts, portOf } from '../../src/cli/simulation/programs/free-ports.ts';
 import type { KubeJson, WatchFrame } from './rest-client.ts';
 import { waitUntil } from './wait-until.ts';
 

@@ -1,4 +1,4 @@
-// `nlc demo --with-workloads`, with the programs that the tests build.
+// `nlc demo --with-workloads`, with the programs that the tests build, on the embedded API server and on a real one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findControlPlane } from '../../tools/control-plane/binaries.ts';
@@ -36,32 +36,49 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('pods of a Deployment move to other nodes in an outage; nothing is left running', {
-  timeout: 150_000,
-}, async (t) => {
-  const demo = new NlcProcess(['demo', '--once', '--with-workloads', '--output=json', '--dashboard-port=0'], env);
-  t.after(() => demo.kill());
-  const exit = await demo.exited;
-  const lines = linesOf(demo);
-  assert.deepEqual(
-    lines.filter(({ type, met }) => type === 'expectation' && met !== true),
-    [],
-  );
-  assert.deepEqual(exit, { code: 0, signal: null }, demo.stderr);
-  const end = lines.at(-1);
-  assert.deepEqual([end?.type, end?.expectations, end?.failed], ['end', 9, []]);
-  const pids = pidsOf(demo);
-  assert.equal(pids.length, 2);
-  assert.deepEqual(pids.filter(isRunning), []);
-});
+const commonFlags = ['--once', '--with-workloads', '--output=json', '--dashboard-port=0'];
+const servers = [
+  { name: 'the embedded API server', flags: [], programs: 2 },
+  { name: 'a real one', flags: [`--control-plane=${found.dir}`], programs: 4 },
+] as const;
 
-test('the programs end with a demo that is killed', { timeout: 60_000 }, async () => {
-  const demo = new NlcProcess(['demo', '--once', '--with-workloads', '--output=json', '--dashboard-port=0'], env);
-  const pids = await waitUntil('both programs', { timeoutMs: 20_000 }, () => {
-    const started = pidsOf(demo);
-    return started.length === 2 && started;
+for (const { name, flags, programs } of servers) {
+  test(`pods of a Deployment move to other nodes in an outage on ${name}; nothing is left running`, {
+    timeout: 150_000,
+  }, async (t) => {
+    const demo = new NlcProcess(['demo', ...commonFlags, ...flags], env);
+    t.after(() => demo.kill());
+    const exit = await demo.exited;
+    const lines = linesOf(demo);
+    assert.deepEqual(
+      lines.filter(({ type, met }) => type === 'expectation' && met !== true),
+      [],
+    );
+    assert.deepEqual(exit, { code: 0, signal: null }, demo.stderr);
+    const end = lines.at(-1);
+    assert.deepEqual([end?.type, end?.expectations, end?.failed], ['end', 9, []]);
+    const pids = pidsOf(demo);
+    assert.equal(pids.length, programs);
+    assert.deepEqual(pids.filter(isRunning), []);
   });
-  assert.deepEqual(pids.map(isRunning), [true, true]);
-  await demo.kill();
-  await waitUntil('the end of the programs', { timeoutMs: 10_000 }, () => !pids.some(isRunning));
+
+  test(`the programs end with a demo on ${name} that is killed`, { timeout: 90_000 }, async () => {
+    const demo = new NlcProcess(['demo', ...commonFlags, ...flags], env);
+    const pids = await waitUntil('all programs', { timeoutMs: 60_000 }, () => {
+      const started = pidsOf(demo);
+      return started.length === programs && started;
+    });
+    assert.deepEqual(pids.filter(isRunning), pids);
+    await demo.kill();
+    await waitUntil('the end of the programs', { timeoutMs: 10_000 }, () => !pids.some(isRunning));
+  });
+}
+
+test('a folder without the programs is an error that says what is missing', async () => {
+  const demo = new NlcProcess(['demo', `--control-plane=${import.meta.dirname}`]);
+  assert.deepEqual(await demo.exited, { code: 2, signal: null });
+  assert.match(
+    demo.stderr,
+    /--control-plane: must be a folder with etcd and kube-apiserver \(got .*, without an executable etcd and kube-apiserver\)/,
+  );
 });

@@ -11,6 +11,8 @@ import { demoControllerOptions } from '../simulation/demo/cluster.ts';
 import { JsonReporter, type Reporter, TextReporter } from '../simulation/demo/reporter.ts';
 import { runScenario } from '../simulation/demo/runner.ts';
 import { DemoEnvironment } from '../simulation/demo/environment.ts';
+import { startDemoApiServer } from '../simulation/demo/start-api-server.ts';
+import { controlPlaneProblem } from '../simulation/programs/control-plane-programs.ts';
 import { scenario, type World } from '../simulation/demo/scenario.ts';
 import { workloadScenario } from '../simulation/demo/workload-scenario.ts';
 import { Workloads } from '../simulation/demo/workloads.ts';
@@ -34,7 +36,11 @@ type DemoOptions = FlagValues<typeof demoFlags>;
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
   const read = readFlags(argv, demoFlags);
   if ('problems' in read) return usageError(io, 'demo', read.problems);
-  const files = read.values.withWorkloads ? findPrograms(workloadPrograms) : 'none';
+  const { controlPlane, withWorkloads } = read.values;
+  const problem = controlPlane === undefined ? undefined : controlPlaneProblem(controlPlane);
+  if (problem !== undefined)
+    return usageError(io, 'demo', [`--control-plane: must be a folder with etcd and kube-apiserver (${problem})`]);
+  const files = withWorkloads ? findWorkloadPrograms(controlPlane) : 'none';
   if (files === undefined) {
     io.stderr(`nlc demo: --with-workloads: ${programsMissing()}\n`);
     return exitFailure;
@@ -45,6 +51,13 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Those beside a given control plane come first. */
+function findWorkloadPrograms(controlPlane: string | undefined): WorkloadFiles | undefined {
+  const beside =
+    controlPlane === undefined ? undefined : findPrograms(workloadPrograms, { KUBEBUILDER_ASSETS: controlPlane });
+  return beside ?? findPrograms(workloadPrograms);
 }
 
 interface DemoStart {
@@ -70,10 +83,24 @@ async function runDemo({ options, io, folder, files }: DemoStart): Promise<numbe
     return file;
   };
   const random = new SystemRandom();
+  const { controlPlane, port: apiPort } = options;
+  if (controlPlane !== undefined) reporter.say(`starting etcd and kube-apiserver of ${controlPlane} ...`);
+  const started = await startDemoApiServer({
+    controlPlane,
+    folder,
+    port: apiPort,
+    clock,
+    random,
+    logger,
+    signal: io.signal,
+  }).catch((error: unknown) => failedStart(error, controlPlane, io));
+  if (started === undefined) return exitFailure;
+  const { server, programs } = started;
+  for (const { file, pid } of programs) reporter.say(`running ${file} (process ${pid})`);
   const environment = await DemoEnvironment.build({
     config: demoConfig(),
     replicas: options.replicas,
-    port: options.port,
+    server,
     pods: files === 'none',
     clock,
     random,
@@ -95,6 +122,12 @@ async function runDemo({ options, io, folder, files }: DemoStart): Promise<numbe
   } finally {
     await environment.stop();
   }
+}
+
+/** A message, if it is about the programs of the user; everything else is a defect. */
+function failedStart(error: unknown, controlPlane: string | undefined, io: CommandIo): undefined {
+  if (controlPlane === undefined || !(error instanceof Error)) throw error;
+  io.stderr(`nlc demo: --control-plane: ${error.message}\n`);
 }
 
 /** Undefined, with a message, if it cannot listen on its port. */

@@ -1,7 +1,7 @@
 // `npm run bench:large-cluster`: `nlc controller` as a whole process, as shipped, with 100,000 nodes, 1,000,000 pods and
 // 10,000 lease renewals a second for five minutes, from a stub of the API server on loopback. CPU, memory, the age of
 // renewals when they are applied, and the delay of the event loop over time. Figures are printed and not checked.
-import { freePorts } from '../../control-plane/free-ports.ts';
+import { freePorts } from '../../../src/cli/simulation/programs/free-ports.ts';
 import { describeMachine } from '../describe-machine.ts';
 import { writeFigures } from './figures-files.ts';
 import { measureLargeCluster } from './measure.ts';

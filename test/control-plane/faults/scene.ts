@@ -8,7 +8,7 @@ import type { Toleration } from '../../../src/machinery/api/tolerations.ts';
 import { TestAuthority } from '../../support/certificates.ts';
 import { NlcProcess } from '../../support/nlc-process.ts';
 import type { ControlPlane } from '../control-plane.ts';
-import { kubeconfigText } from '../credentials.ts';
+import { kubeconfigText } from '../../../src/cli/simulation/programs/control-plane-credentials.ts';
 import type { RestClient } from '../rest-client.ts';
 import { type NodeJson, type PodJson, type PodOptions, ScriptedCluster } from '../scripted-cluster.ts';
 import { waitUntil } from '../wait-until.ts';

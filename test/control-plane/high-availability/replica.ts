@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { FreezingProxy } from '../../support/freezing-proxy.ts';
 import { NlcProcess } from '../../support/nlc-process.ts';
 import type { ControlPlane } from '../control-plane.ts';
-import { kubeconfigText } from '../credentials.ts';
+import { kubeconfigText } from '../../../src/cli/simulation/programs/control-plane-credentials.ts';
 import { waitUntil } from '../wait-until.ts';
 import { controllerArgs } from './settings.ts';
 

@@ -1,6 +1,6 @@
 // An HTTP server for static pod manifests.
 import { createServer, type Server } from 'node:http';
-import { portOf } from '../free-ports.ts';
+import { portOf } from '../../../src/cli/simulation/programs/free-ports.ts';
 
 export class ManifestServer {
   readonly url: string;

@@ -1,4 +1,4 @@
-// The demo environment: an API server, 60 hollow nodes and replicas of the controller in this process, connected by HTTP over
+// The demo environment: 60 hollow nodes on an API server and replicas of the controller in this process, connected by HTTP over
 // loopback, and separate informers, so that expectations are checked against the API and not against the controller's caches.
 import { HttpKubeApi } from '../../../machinery/kube-client/kube-api.ts';
 import type { Connection } from '../../../machinery/kube-client/connection.ts';
@@ -8,7 +8,6 @@ import type { KubeObject } from '../../../machinery/api/meta.ts';
 import { type Node, type NodeView, transformNode } from '../../../machinery/api/node.ts';
 import { type Pod, type PodView, transformPod } from '../../../machinery/api/pod.ts';
 import { isHealthTaint } from '../../../machinery/api/taints.ts';
-import { type RunningApiServer, startApiServer } from '../../../hollow-cluster/apiserver/http/api-server.ts';
 import type { NotedDecision } from '../../../controller/decision-log/decision-log.ts';
 import { podsByNode } from '../../../controller/node-lifecycle.ts';
 import { SharedInformer } from '../../../machinery/informer/shared-informer.ts';
@@ -21,19 +20,30 @@ import type { Random } from '../../../machinery/ports/random.ts';
 import type { ControllerConfig } from '../../controller/config.ts';
 import { ControllerProcess } from '../../controller/process.ts';
 import { userAgent } from '../../io/version.ts';
-import { servedPolicies } from '../policy-resource.ts';
-import { allNodeNames, defaultTolerationSeconds, demoProfile, fleetNodes, podsOf } from './cluster.ts';
+import { allNodeNames, demoProfile, fleetNodes, podsOf } from './cluster.ts';
 import { DemoReplica } from './replica.ts';
 
 const unlimited = { qps: 2_000, burst: 4_000 } as const;
 const podsCreatedAtOnceMax = 20;
 const pollEveryMs = 50;
 
+/** The API server of a demo, embedded or real. */
+export interface DemoApiServer {
+  readonly url: string;
+  /** For its administrator. */
+  kubeconfig(): string;
+  /** Nothing is answered for this time, or until `endStall`. */
+  stall(ms: number): void;
+  endStall(): void;
+  close(): Promise<void>;
+}
+
 interface DemoEnvironmentOptions {
   readonly config: ControllerConfig;
   /** Number of replicas of the controller. */
   readonly replicas: number;
-  readonly port: number;
+  /** The environment closes it at its end. */
+  readonly server: DemoApiServer;
   /** False: only nodes. Default: pods are created, bound to each node. */
   readonly pods?: boolean;
   readonly clock: Clock;
@@ -49,7 +59,7 @@ export class DemoEnvironment {
   readonly pods: SharedInformer<Pod, PodView>;
   readonly replicas: readonly DemoReplica[];
   readonly kubeconfigFile: string;
-  readonly server: RunningApiServer;
+  readonly server: DemoApiServer;
   readonly #options: DemoEnvironmentOptions;
   readonly #crewApi: HttpKubeApi;
   readonly #meters = new WeakMap<ControllerProcess, PromMeter>();
@@ -57,15 +67,10 @@ export class DemoEnvironment {
   readonly #lifetime = new AbortController();
   readonly #running: Promise<unknown>[] = [];
 
-  private constructor(
-    options: DemoEnvironmentOptions,
-    server: RunningApiServer,
-    kubeconfigFile: string,
-    connection: Connection,
-  ) {
+  private constructor(options: DemoEnvironmentOptions, kubeconfigFile: string, connection: Connection) {
     const { clock, random, logger } = options;
     this.#options = options;
-    this.server = server;
+    this.server = options.server;
     this.kubeconfigFile = kubeconfigFile;
     const crewMeter = new PromMeter();
     const dependencies = { connection, clock, random, logger };
@@ -91,18 +96,10 @@ export class DemoEnvironment {
 
   /** Creates the environment. Only the API server runs afterwards. */
   static async build(options: DemoEnvironmentOptions): Promise<DemoEnvironment> {
-    const { clock, random, logger, port } = options;
-    const server = await startApiServer({
-      port,
-      clock,
-      random,
-      logger,
-      defaultTolerationSeconds,
-      customResources: [servedPolicies()],
-    });
+    const { server } = options;
     try {
       const kubeconfigFile = options.writeKubeconfig(server.kubeconfig());
-      return new DemoEnvironment(options, server, kubeconfigFile, await loadConnection({ kubeconfig: kubeconfigFile }));
+      return new DemoEnvironment(options, kubeconfigFile, await loadConnection({ kubeconfig: kubeconfigFile }));
     } catch (error) {
       await server.close();
       throw error;

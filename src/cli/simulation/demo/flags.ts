@@ -15,7 +15,12 @@ export const demoFlags = [
       default: 'text',
       choices: ['text', 'json'],
     }),
-    flag.integer('port', 'Port of the embedded API server; 0 selects a free port', {
+    flag.text(
+      'control-plane',
+      'Folder with etcd and kube-apiserver, on which the demo runs in place of the embedded API server; with --with-workloads also kube-scheduler and kube-controller-manager, if they are in it',
+      {},
+    ),
+    flag.integer('port', 'Port of the API server; 0 selects a free port', {
       default: 0,
       range: { min: 0, max: 65_535 },
     }),

@@ -63,6 +63,11 @@ export class Program {
     return [`${name} ended with ${how}; the end of its log:`, ...lines].join('\n  ');
   }
 
+  /** Freezes it, or lets it go on. */
+  send(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    if (!this.#hasEnded) this.#child.kill(signal);
+  }
+
   /** SIGTERM, and SIGKILL if that does not end it within five seconds. Idempotent. */
   async stop(): Promise<void> {
     if (this.#hasEnded) return;

@@ -1,4 +1,4 @@
-// The users of the test's API server, in the files that it reads at its start.
+// The users of a kube-apiserver that this process runs, in the files that it reads at its start.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
