@@ -1,4 +1,4 @@
-// The roles of the chart on the embedded API server with RBAC: in each mode the controller runs with a token of its account,
+// The roles of the chart on the embedded API server with RBAC: in each mode the controller runs as the user of its account,
 // and nothing that it asks for is forbidden; without any one verb of its roles, something would be.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -25,6 +25,11 @@ const soon = { timeoutMs: 45_000 };
 const account = 'node-lifecycle-controller';
 const namespace = 'node-lifecycle-controller';
 const user = `system:serviceaccount:${namespace}:${account}`;
+const controllerUser = {
+  token: 'controller-token',
+  user,
+  groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+};
 const quick = ['--node-monitor-period=1s', '--node-monitor-grace-period=4s', '--node-eviction-rate=10'];
 const atWork = /^leading$|^running in shadow mode/;
 /** What only a standby asks for, after a gap of 15 s in which it did not read the lease. */
@@ -142,14 +147,19 @@ describe('the roles of the chart', { concurrency: 2 }, () => {
 async function tryRoles({ name, overlay, isAlone, happens }: Mode): Promise<void> {
   const manifests = readManifests(overlay);
   const options = { clock: new SystemClock(), random: new SeededRandom(1), logger: silentLogger, tls: false };
-  const server = await startApiServer({ ...options, authorizationMode: 'RBAC', customResources: [servedPolicies()] });
+  const server = await startApiServer({
+    ...options,
+    authorizationMode: 'RBAC',
+    users: [controllerUser],
+    customResources: [servedPolicies()],
+  });
   const client = new RestClient({ url: server.url, ca: '', token: server.adminToken });
   const cluster = new ScriptedCluster(client);
   await using proxy = await AuditingProxy.start(server.url, refusing());
   await install(client, manifests);
   for (const node of ['n0', 'n1', 'n2']) await cluster.addNode(node, 'z');
   cluster.start();
-  const controller = await startController({ server, client, proxyUrl: proxy.url, manifests });
+  const controller = startController({ server, proxyUrl: proxy.url, manifests });
   try {
     await waitUntil(`${name} works`, soon, () => controller.logs().find(({ msg }) => atWork.test(String(msg))));
     await happens({ client, cluster });
@@ -199,18 +209,16 @@ function collectionOf({ apiVersion, kind, metadata }: Manifest): string {
   return `${root}${within}/${kind.toLowerCase()}s`;
 }
 
-async function startController(about: {
+function startController(about: {
   readonly server: RunningApiServer;
-  readonly client: RestClient;
   readonly proxyUrl: string;
   readonly manifests: readonly Manifest[];
-}): Promise<NlcProcess> {
-  const { server, client, proxyUrl, manifests } = about;
+}): NlcProcess {
+  const { server, proxyUrl, manifests } = about;
   const folder = tempFolder();
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
-  const { status } = await client.must<{ readonly status: { readonly token: string } }>('POST', path, { spec: {} });
   const kubeconfig = join(folder, 'kubeconfig');
-  const access = server.kubeconfig().replaceAll(server.adminToken, status.token).replaceAll(server.url, proxyUrl);
+  const { token } = controllerUser;
+  const access = server.kubeconfig().replaceAll(server.adminToken, token).replaceAll(server.url, proxyUrl);
   writeFileSync(kubeconfig, access);
   const config = join(folder, 'config.yaml');
   const settings = manifests.find(({ kind }) => kind === 'ConfigMap')?.['data'] as Readonly<Record<string, string>>;
