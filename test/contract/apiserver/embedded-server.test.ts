@@ -207,7 +207,7 @@ test('a request that only kube-apiserver answers is refused with what answers it
   await withServer({ tls: false }, async (_server, client) => {
     const reason = 'NotImplemented';
     const token = await client.post('/api/v1/namespaces/default/serviceaccounts/default/token', {});
-    assert.match(expect(token, 501, { kind: 'Status', reason }).message, /a cluster with kube-apiserver serves it/);
+    assert.match(expect(token, 501, { kind: 'Status', reason }).message, /nlc demo --control-plane=DIR/);
     const exec = await client.post('/api/v1/namespaces/default/pods/p/exec', {});
     assert.match(expect(exec, 501, { reason }).message, /^pods\/exec is not served .* kubelets that run containers/);
     expect(await client.get('/api/v1/nodes/n/proxy/pods'), 501, { reason });

@@ -1,7 +1,7 @@
 /** The requests that kube-apiserver answers and this server refuses, in one table, with what answers them. */
 import type { Attributes } from '../authorization/parse-attributes.ts';
 
-const byKubeApiserver = 'a cluster with kube-apiserver serves it';
+const byKubeApiserver = 'kube-apiserver serves it: nlc demo --control-plane=DIR, or another cluster';
 const byKubelets = 'a cluster with kube-apiserver and kubelets that run containers serves it';
 
 /** By resource and subresource. */

@@ -19,7 +19,7 @@ function isRunning(pid: number): boolean {
 }
 
 async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds() && tries < 500; tries += 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  for (let tries = 0; !holds() && tries < 1_500; tries += 1) await new Promise((resolve) => setTimeout(resolve, 20));
   assert.ok(holds(), what);
 }
 

@@ -10,7 +10,7 @@ function refusalOf(path: string): string | undefined {
 test('a refusal names the path and what serves it', () => {
   assert.equal(
     refusalOf('/api/v1/namespaces/a/serviceaccounts/b/token'),
-    'serviceaccounts/token is not served by the embedded API server; a cluster with kube-apiserver serves it',
+    'serviceaccounts/token is not served by the embedded API server; kube-apiserver serves it: nlc demo --control-plane=DIR, or another cluster',
   );
   assert.equal(
     refusalOf('/api/v1/nodes/a/proxy/pods'),
