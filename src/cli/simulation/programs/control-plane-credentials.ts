@@ -22,14 +22,16 @@ export interface Credentials {
 
 /** Generates a token for each user and the administrator, and a signing key, and writes them to the folder. */
 export function writeCredentials(folder: string, users: readonly User[]): Credentials {
-  const tokens = new Map([admin, ...users].map((user) => [user.name, randomBytes(16).toString('hex')]));
+  const holders = [admin, ...users].map((user) => ({ user, token: randomBytes(16).toString('hex') }));
+  const [{ token: adminToken } = { token: '' }] = holders;
+  const tokens = new Map(holders.map(({ user, token }) => [user.name, token]));
   const tokenFile = join(folder, 'tokens.csv');
-  const lines = [admin, ...users].map((user) => tokenLine(user, tokens.get(user.name)!));
+  const lines = holders.map(({ user, token }) => tokenLine(user, token));
   writeFileSync(tokenFile, lines.join(''), { mode: 0o600 });
   const serviceAccountKeyFile = join(folder, 'service-account.key');
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   writeFileSync(serviceAccountKeyFile, privateKey.export({ type: 'sec1', format: 'pem' }), { mode: 0o600 });
-  return { adminToken: tokens.get(admin.name)!, tokenFile, serviceAccountKeyFile, tokens };
+  return { adminToken, tokenFile, serviceAccountKeyFile, tokens };
 }
 
 function tokenLine(user: User, token: string): string {

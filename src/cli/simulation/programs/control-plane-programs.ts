@@ -10,7 +10,7 @@ import { Guard } from './guard.ts';
 import { Program } from './program.ts';
 import { isExecutable } from './program-finder.ts';
 
-export const controlPlanePrograms = ['etcd', 'kube-apiserver'] as const;
+const controlPlanePrograms = ['etcd', 'kube-apiserver'] as const;
 
 /** A loaded machine needs ten times the usual three seconds. */
 const readyMsMax = 60_000;
