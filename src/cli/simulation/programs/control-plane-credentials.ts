@@ -22,11 +22,11 @@ export interface Credentials {
 
 /** Generates a token for each user and the administrator, and a signing key, and writes them to the folder. */
 export function writeCredentials(folder: string, users: readonly User[]): Credentials {
-  const holders = [admin, ...users].map((user) => ({ user, token: randomBytes(16).toString('hex') }));
-  const [{ token: adminToken } = { token: '' }] = holders;
-  const tokens = new Map(holders.map(({ user, token }) => [user.name, token]));
+  const newToken = (): string => randomBytes(16).toString('hex');
+  const adminToken = newToken();
+  const tokens = new Map([...users.map(({ name }) => [name, newToken()] as const), [admin.name, adminToken]]);
   const tokenFile = join(folder, 'tokens.csv');
-  const lines = holders.map(({ user, token }) => tokenLine(user, token));
+  const lines = [admin, ...users].map((user) => tokenLine(user, tokens.get(user.name) ?? ''));
   writeFileSync(tokenFile, lines.join(''), { mode: 0o600 });
   const serviceAccountKeyFile = join(folder, 'service-account.key');
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
