@@ -13,12 +13,12 @@ import {
   resourceList,
 } from '../../src/hollow-cluster/apiserver/discovery/discovery-documents.ts';
 import { OpenApi } from '../../src/hollow-cluster/apiserver/discovery/open-api.ts';
-import { apiVersionOf, servedGroups, servedResources } from '../../src/hollow-cluster/apiserver/resources.ts';
+import { apiVersionOf, servedGroups } from '../../src/hollow-cluster/apiserver/resources.ts';
 import { printTable, type Table, type TableRow } from '../../src/hollow-cluster/apiserver/printing/table.ts';
 import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { comparableTable } from '../contract/apiserver/printed/comparable-table.ts';
 import { createAll } from '../contract/apiserver/printed/printed-object.ts';
-import { printedObjects } from '../contract/apiserver/printed/printed-objects.ts';
+import { printedObjects, printedResources } from '../contract/apiserver/printed/printed-objects.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
 import { realClient } from './real-client.ts';
 
@@ -50,8 +50,7 @@ describe('tables, discovery and schemas of a real server', { skip }, () => {
     await plane.stop();
   });
 
-  for (const served of servedResources.filter((resource) => !resource.review)) {
-    const path = `${served.group === '' ? '/api' : '/apis'}/${apiVersionOf(served)}/${served.plural}`;
+  for (const { path, served } of printedResources) {
     for (const includeObject of ['None', 'Metadata', 'Object'] as const) {
       test(`the table of ${path} is equal, with includeObject=${includeObject}`, async () => {
         const list = await get<{ items: KubeObject[] }>(path);

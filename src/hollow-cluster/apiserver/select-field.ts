@@ -44,9 +44,3 @@ export function mapsAt(fields: unknown, ...path: readonly string[]): readonly Mu
   const value = valueAt(fields, ...path);
   return Array.isArray(value) ? value.filter(isMap) : [];
 }
-
-/** The strings in the list at a path; other values are left out. */
-export function textsAt(fields: unknown, ...path: readonly string[]): readonly string[] {
-  const value = valueAt(fields, ...path);
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}

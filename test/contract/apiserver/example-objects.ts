@@ -30,11 +30,6 @@ const core = { version: 'api/v1' } as const;
 const apps = { version: 'apis/apps/v1' } as const;
 const batch = { version: 'apis/batch/v1' } as const;
 const policy = { version: 'apis/policy/v1' } as const;
-const networking = { version: 'apis/networking.k8s.io/v1' } as const;
-const admission = { version: 'apis/admissionregistration.k8s.io/v1', clusterScoped: true } as const;
-const storageApi = { version: 'apis/storage.k8s.io/v1' } as const;
-const resourceApi = { version: 'apis/resource.k8s.io/v1' } as const;
-const flow = { version: 'apis/flowcontrol.apiserver.k8s.io/v1', clusterScoped: true } as const;
 const cluster = { clusterScoped: true } as const;
 
 /** Named, because not every API server sets it; and without a token, which is random. */
@@ -77,28 +72,8 @@ const fullPod = {
 const coreExamples: readonly Example[] = [
   { ...core, plural: 'configmaps', body: named('cm', { data: { a: '1' }, binaryData: { b: 'AAE=' } }) },
   { ...core, plural: 'configmaps', body: named('cm-numbers', { binaryData: { a: [1, 255], b: [], c: [null, 1] } }) },
-  {
-    ...core,
-    plural: 'endpoints',
-    body: named('ep', { subsets: [{ addresses: [{ ip: '10.1.2.3' }], ports: [{ name: 'a', port: 80 }] }] }),
-  },
   { ...core, plural: 'namespaces', ...cluster, body: named('recorded-ns', {}) },
   { ...core, plural: 'nodes', ...cluster, body: named('recorded-node', {}) },
-  {
-    ...core,
-    plural: 'persistentvolumeclaims',
-    body: named('pvc', { spec: storage }),
-    status: { phase: 'Bound', capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] },
-  },
-  {
-    ...core,
-    plural: 'persistentvolumes',
-    ...cluster,
-    body: named('recorded-pv', {
-      spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce', 'ReadOnlyMany'], hostPath: { path: '/x' } },
-    }),
-    status: { phase: 'Available' },
-  },
   { ...core, plural: 'pods', body: named('pod', { spec: { ...template.spec, ...account } }) },
   { ...core, plural: 'pods', body: named('full-pod', { spec: fullPod }) },
   {
@@ -247,41 +222,11 @@ const workloadExamples: readonly Example[] = [
   },
   { ...batch, plural: 'jobs', body: named('job-queue', { spec: { parallelism: 3, template: jobTemplate } }) },
   {
-    version: 'apis/autoscaling/v2',
-    plural: 'horizontalpodautoscalers',
-    body: named('hpa', {
-      spec: { maxReplicas: 5, scaleTargetRef: { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' } },
-    }),
-    status: { currentReplicas: 1, desiredReplicas: 2 },
-    change: { spec: { minReplicas: 2 } },
-  },
-  {
-    version: 'apis/autoscaling/v2',
-    plural: 'horizontalpodautoscalers',
-    body: named('hpa-full', {
-      spec: {
-        maxReplicas: 5,
-        scaleTargetRef: { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' },
-        metrics: [
-          { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } },
-          { type: 'Resource', resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '1Gi' } } },
-        ],
-        behavior: { scaleDown: { stabilizationWindowSeconds: 5 } },
-      },
-    }),
-  },
-  {
     ...policy,
     plural: 'poddisruptionbudgets',
     body: named('pdb', { spec: { maxUnavailable: 1, selector } }),
     status: { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 },
     change: { spec: { maxUnavailable: '30%' } },
-  },
-  {
-    version: 'apis/discovery.k8s.io/v1',
-    plural: 'endpointslices',
-    body: named('eps', { addressType: 'IPv4', endpoints: [{ addresses: ['10.1.2.3'] }], ports: [{ port: 80 }] }),
-    change: { ports: [{ name: 'web', port: 81 }] },
   },
   {
     version: 'apis/coordination.k8s.io/v1',
@@ -291,195 +236,7 @@ const workloadExamples: readonly Example[] = [
   },
 ];
 
-const clusterExamples: readonly Example[] = [
-  {
-    ...networking,
-    plural: 'ingresses',
-    body: named('ing', {
-      spec: {
-        ingressClassName: 'c',
-        rules: [
-          {
-            host: 'a.example',
-            http: {
-              paths: [{ pathType: 'Prefix', path: '/', backend: { service: { name: 'web', port: { number: 80 } } } }],
-            },
-          },
-        ],
-      },
-    }),
-    status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
-    change: { spec: { tls: [{ hosts: ['a.example'], secretName: 's' }] } },
-  },
-  {
-    ...networking,
-    ...cluster,
-    plural: 'ingressclasses',
-    body: named('recorded-ic', { spec: { controller: 'example.com/c' } }),
-  },
-  {
-    ...networking,
-    plural: 'networkpolicies',
-    body: named('netpol', { spec: { podSelector: selector, ingress: [{ ports: [{ port: 80 }] }] } }),
-    change: { spec: { podSelector: {} } },
-  },
-  {
-    ...networking,
-    ...cluster,
-    plural: 'servicecidrs',
-    body: named('recorded-cidr', { spec: { cidrs: ['10.99.0.0/24'] } }),
-  },
-  {
-    ...networking,
-    ...cluster,
-    plural: 'ipaddresses',
-    body: named('10.0.0.250', {
-      spec: { parentRef: { resource: 'services', namespace: 'default', name: 'recorded' } },
-    }),
-  },
-  { ...storageApi, ...cluster, plural: 'storageclasses', body: named('recorded-sc', { provisioner: 'example.com/p' }) },
-  {
-    ...storageApi,
-    ...cluster,
-    plural: 'csidrivers',
-    body: named('recorded.example', { spec: {} }),
-    change: { spec: { requiresRepublish: true } },
-  },
-  {
-    ...storageApi,
-    ...cluster,
-    plural: 'csinodes',
-    body: named('recorded-csinode', { spec: { drivers: [{ name: 'a.example', nodeID: 'n' }] } }),
-  },
-  {
-    ...storageApi,
-    plural: 'csistoragecapacities',
-    body: named('capacity', { storageClassName: 'c', capacity: '1Gi' }),
-  },
-  {
-    ...storageApi,
-    ...cluster,
-    plural: 'volumeattachments',
-    body: named('recorded-va', {
-      spec: { attacher: 'a.example', nodeName: 'n', source: { persistentVolumeName: 'pv' } },
-    }),
-    status: { attached: true },
-  },
-  {
-    ...storageApi,
-    ...cluster,
-    plural: 'volumeattributesclasses',
-    body: named('recorded-vac', { driverName: 'a.example', parameters: { a: 'b' } }),
-  },
-  {
-    version: 'apis/scheduling.k8s.io/v1',
-    ...cluster,
-    plural: 'priorityclasses',
-    body: named('recorded-pc', { value: 100 }),
-  },
-  {
-    version: 'apis/node.k8s.io/v1',
-    ...cluster,
-    plural: 'runtimeclasses',
-    body: named('recorded-rc', { handler: 'h' }),
-  },
-  { ...resourceApi, ...cluster, plural: 'deviceclasses', body: named('recorded-dc', { spec: {} }) },
-  {
-    ...resourceApi,
-    plural: 'resourceclaims',
-    body: named('claim', { spec: { devices: { requests: [{ name: 'a', exactly: { deviceClassName: 'c' } }] } } }),
-  },
-  {
-    ...resourceApi,
-    plural: 'resourceclaimtemplates',
-    body: named('claims', {
-      spec: { spec: { devices: { requests: [{ name: 'a', exactly: { deviceClassName: 'c' } }] } } },
-    }),
-  },
-  {
-    ...resourceApi,
-    ...cluster,
-    plural: 'resourceslices',
-    body: named('recorded-slice', {
-      spec: {
-        driver: 'a.example',
-        nodeName: 'n',
-        pool: { name: 'p', generation: 1, resourceSliceCount: 1 },
-        devices: [{ name: 'd' }],
-      },
-    }),
-  },
-  {
-    ...flow,
-    plural: 'flowschemas',
-    body: named('recorded-fs', { spec: { priorityLevelConfiguration: { name: 'exempt' } } }),
-  },
-  {
-    ...flow,
-    plural: 'prioritylevelconfigurations',
-    body: named('recorded-plc', { spec: { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } } }),
-  },
-];
-
-const webhook = {
-  name: 'a.example.com',
-  admissionReviewVersions: ['v1'],
-  sideEffects: 'None',
-  clientConfig: { service: { name: 's', namespace: 'n' } },
-  rules: [{ apiGroups: ['example.com'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['things'] }],
-};
-const matchConstraints = { resourceRules: webhook.rules };
-
-const admissionExamples: readonly Example[] = [
-  {
-    ...admission,
-    plural: 'validatingwebhookconfigurations',
-    body: named('recorded-vwc', { webhooks: [webhook] }),
-    change: { webhooks: [] },
-  },
-  {
-    ...admission,
-    plural: 'mutatingwebhookconfigurations',
-    body: named('recorded-mwc', { webhooks: [webhook] }),
-    change: { webhooks: [] },
-  },
-  {
-    ...admission,
-    plural: 'validatingadmissionpolicies',
-    body: named('recorded-vap', { spec: { matchConstraints, validations: [{ expression: 'true' }] } }),
-    change: { spec: { failurePolicy: 'Ignore' } },
-  },
-  {
-    ...admission,
-    plural: 'validatingadmissionpolicybindings',
-    body: named('recorded-vapb', { spec: { policyName: 'p', validationActions: ['Deny'] } }),
-    change: { spec: { validationActions: ['Warn'] } },
-  },
-  {
-    ...admission,
-    plural: 'mutatingadmissionpolicies',
-    body: named('recorded-map', {
-      spec: {
-        matchConstraints,
-        reinvocationPolicy: 'Never',
-        mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } }],
-      },
-    }),
-    change: { spec: { failurePolicy: 'Ignore' } },
-  },
-  {
-    ...admission,
-    plural: 'mutatingadmissionpolicybindings',
-    body: named('recorded-mapb', { spec: { policyName: 'p' } }),
-  },
-];
-
-export const examples: readonly Example[] = [
-  ...coreExamples,
-  ...workloadExamples,
-  ...clusterExamples,
-  ...admissionExamples,
-];
+export const examples: readonly Example[] = [...coreExamples, ...workloadExamples];
 
 /** `apis/apps/v1 deployments deploy`, unique among the examples. */
 export function keyOf({ version, plural, body }: Example): string {

@@ -107,19 +107,6 @@ const ofNothing: Readonly<Record<string, { readonly cells: readonly unknown[]; r
     cells: ['', '0/0', '', '0', '<unknown>', '<none>', '<none>', '<none>', '<none>'],
     object: { kind: 'Pod', apiVersion: 'v1', spec: { containers: null }, status: {} },
   },
-  'api/v1/services': {
-    cells: ['', '', '<none>', '<unknown>', '<none>', '<unknown>', '<none>'],
-    object: { kind: 'Service', apiVersion: 'v1', spec: {}, status: { loadBalancer: {} } },
-  },
-  'api/v1/limitranges': { cells: ['', '0001-01-01T00:00:00Z'], object: { kind: 'LimitRange', spec: { limits: null } } },
-  'apis/batch/v1/jobs': {
-    cells: ['', 'Running', '0/1', '', '<unknown>', '', '', '<none>'],
-    object: { kind: 'Job', apiVersion: 'batch/v1', spec: { template: { metadata: {}, spec: {} } } },
-  },
-  'apis/autoscaling/v2/horizontalpodautoscalers': {
-    cells: ['', '/', '<none>', '<unset>', 0, 0, '<unknown>'],
-    object: { kind: 'HorizontalPodAutoscaler', apiVersion: 'autoscaling/v2' },
-  },
 };
 
 for (const [path, { cells, object }] of Object.entries(ofNothing)) {

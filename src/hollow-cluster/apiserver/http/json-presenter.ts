@@ -6,14 +6,7 @@ import { stringifyExact } from '../codec/parse-exact-json.ts';
 import type { KubeObject, ListMeta, Status } from '../../../machinery/api/meta.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
-import {
-  inTableOrder,
-  type IncludeObject,
-  metaVersion,
-  partialMetadata,
-  printRow,
-  printTable,
-} from '../printing/table.ts';
+import { type IncludeObject, metaVersion, partialMetadata, printRow, printTable } from '../printing/table.ts';
 import { toWireForm } from '../codec/wire-form.ts';
 import type { EventType } from '../registry/watched-change.ts';
 import { asEventV1 } from '../registry/event-forms.ts';
@@ -60,13 +53,12 @@ export class JsonPresenter implements Presenter {
 
   *list(metadata: ListMeta, found: readonly StoredObject[]): Generator<Buffer> {
     const { head, open } = this.#listHead(metadata);
-    const items = open === 'items' ? found : inTableOrder(this.#served, found, (stored) => this.#parse(stored));
     if (this.#presentation.pretty) {
-      yield* indentList(head, open, items, (item) => this.#item(item));
+      yield* indentList(head, open, found, (item) => this.#item(item));
       return;
     }
     yield Buffer.from(`${stringifyExact(head).slice(0, -1)},"${open}":[`);
-    for (const [index, item] of items.entries()) {
+    for (const [index, item] of found.entries()) {
       if (index > 0) yield comma;
       yield* this.#itemParts(item);
     }

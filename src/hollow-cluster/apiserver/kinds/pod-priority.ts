@@ -7,6 +7,23 @@ import type { Draft } from '../storage/stored-object.ts';
 
 const classes = 'priorityclasses.scheduling.k8s.io';
 
+/** The classes that every cluster has. */
+export const systemPriorityClasses = [
+  {
+    name: 'system-node-critical',
+    value: 2_000_001_000,
+    preemptionPolicy: 'PreemptLowerPriority',
+    description: 'Used for system critical pods that must not be moved from their current node.',
+  },
+  {
+    name: 'system-cluster-critical',
+    value: 2_000_000_000,
+    preemptionPolicy: 'PreemptLowerPriority',
+    description:
+      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+  },
+] as const;
+
 interface Priority {
   readonly className: string;
   readonly value: number;

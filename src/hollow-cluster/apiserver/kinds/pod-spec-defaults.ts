@@ -39,7 +39,7 @@ function defaultSource(volume: MutableJsonMap): void {
 }
 
 /** Of a volume or of the spec of a persistent volume. */
-export function defaultSources(volume: MutableJsonMap, sources = Object.keys(volume)): void {
+function defaultSources(volume: MutableJsonMap, sources = Object.keys(volume)): void {
   for (const source of sources) fillAt(volume, [source], ownValue(volumeDefaults, source) ?? {});
 }
 

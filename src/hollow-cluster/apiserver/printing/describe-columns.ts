@@ -21,8 +21,6 @@ type CellOf<C extends Cell> = (object: JsonMap, nowMs: number) => C;
 
 export interface PrintedColumn extends Column {
   readonly cell: CellOf<Cell>;
-  /** The rows have the cell, but the table does not define the column, so clients do not show it. */
-  readonly undefinedInTable?: true;
 }
 
 /** A string column that is always printed. */
@@ -43,16 +41,6 @@ export function countColumn(name: string, description: string, cell: CellOf<numb
 /** Numbers in a column of type string, as upstream has some. */
 export function numberColumn(name: string, description: string, cell: CellOf<number>): PrintedColumn {
   return { ...countColumn(name, description, cell), type: 'string' };
-}
-
-/** A boolean column that is always printed. */
-export function booleanColumn(name: string, description: string, cell: CellOf<boolean>): PrintedColumn {
-  return { name, type: 'boolean', format: '', description, priority: 0, cell };
-}
-
-/** A column of type string whose cells may be of another type, as upstream has some. */
-export function mixedColumn(name: string, description: string, cell: CellOf<Cell>): PrintedColumn {
-  return { name, type: 'string', format: '', description, priority: 0, cell };
 }
 
 export const nameColumn: PrintedColumn = {

@@ -12,8 +12,8 @@ export const selectorColumn: PrintedColumn = wideColumn('Selector', 'Label selec
   describeSelector(mapAt(owner, 'spec', 'selector')),
 );
 
-/** Names and images of the containers of the pod template at a path, always printed. */
-export function containerColumns(...path: readonly string[]): readonly PrintedColumn[] {
+/** Names and images of the containers of the pod template at a path. */
+function containerColumns(...path: readonly string[]): readonly PrintedColumn[] {
   const textsOf = (owner: JsonMap, field: string): string =>
     mapsAt(owner, ...path, 'spec', 'containers')
       .map((container) => textAt(container, field))
@@ -31,7 +31,7 @@ export function describeLabels(labels: JsonMap): string {
 }
 
 /** A label selector in the syntax of `kubectl -l`, its terms in order of their keys (upstream `metav1.FormatLabelSelector`). */
-export function describeSelector(selector: JsonMap): string {
+function describeSelector(selector: JsonMap): string {
   const labels = mapAt(selector, 'matchLabels');
   const terms = [
     ...Object.keys(labels).map((key) => ({ key, text: `${key}=${textAt(labels, key)}` })),

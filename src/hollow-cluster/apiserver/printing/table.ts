@@ -8,7 +8,6 @@ import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../res
 import { textAt } from '../select-field.ts';
 import { type Cell, type Column, nameColumn, type PrintedColumn } from './describe-columns.ts';
 import { describeCustomColumn } from './describe-custom-column.ts';
-import { compareFlowSchemas } from './describe-flow-control.ts';
 import { columnsByKind, defaultColumns } from './describe-kinds.ts';
 import { completedConditions, type RowCondition } from './describe-pod.ts';
 
@@ -52,9 +51,7 @@ function printedColumnsOf({ group, kind, custom }: PrintedKind): readonly Printe
 
 /** The columns of a kind, including those of `-o wide`: clients select. */
 export function columnsOf(kind: PrintedKind): readonly Column[] {
-  return printedColumnsOf(kind)
-    .filter(({ undefinedInTable }) => undefinedInTable !== true)
-    .map(({ cell: _cell, ...definition }) => definition);
+  return printedColumnsOf(kind).map(({ cell: _cell, ...definition }) => definition);
 }
 
 /** The value of `?includeObject=`: undefined if it is not one of the three; `Metadata` when absent. */
@@ -78,22 +75,8 @@ export function printTable(
     apiVersion: metaVersion(options.version),
     metadata,
     columnDefinitions: options.withColumns === false ? null : columnsOf(kind),
-    rows: inTableOrder(kind, objects, (object) => object).map((object) => printRow(kind, object, options)),
+    rows: objects.map((object) => printRow(kind, object, options)),
   };
-}
-
-/**
- * What the rows of a list are made of, in the order of the rows: that of the list, except for FlowSchemas (upstream
- * `printFlowSchemaList`). `objectOf` is not called for other kinds.
- */
-export function inTableOrder<T>(
-  { group, kind }: GroupVersionKind,
-  items: readonly T[],
-  objectOf: (item: T) => KubeObject,
-): readonly T[] {
-  if (kind !== 'FlowSchema' || group !== 'flowcontrol.apiserver.k8s.io') return items;
-  const keyed = items.map((item) => ({ item, object: { ...objectOf(item) } }));
-  return keyed.sort((a, b) => compareFlowSchemas(a.object, b.object)).map(({ item }) => item);
 }
 
 /** One row, for tables that are written incrementally. */

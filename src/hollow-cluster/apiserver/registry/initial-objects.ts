@@ -3,7 +3,7 @@ import { initialNamespaces } from './namespace-lifecycle.ts';
 import type { ObjectRegistry } from './object-registry.ts';
 import type { ServedTargets } from './served-targets.ts';
 import type { Target } from './request-target.ts';
-import { systemPriorityClasses } from '../kinds/priority-class-rules.ts';
+import { systemPriorityClasses } from '../kinds/pod-priority.ts';
 import { kubernetesAddress } from '../kinds/service-addresses.ts';
 
 /** Clients learn the IP family of the cluster from it; nothing routes to it. */

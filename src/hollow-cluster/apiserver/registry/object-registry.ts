@@ -24,7 +24,6 @@ import { type ObjectPatch, patchObject, touchesManagers } from '../patch/object-
 import {
   alreadyExists,
   conflict,
-  forbidden,
   invalid,
   noUniqueName,
   notFound,
@@ -189,7 +188,7 @@ export class ObjectRegistry {
   delete(target: Target, request: DeleteRequest): Deleted {
     const stored = this.get(target);
     assertPreconditions(target, stored, request);
-    assertDeletable(target, stored);
+    assertNamespaceDeletable(target);
     const draft = stored.draft();
     const kept = keep(stored, draft);
     if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, kept, request.dryRun);
@@ -420,12 +419,6 @@ function noUid(target: Target, uid: string): Error {
 function versionMissing(target: Target): Error {
   const error = invalidField('metadata.resourceVersion', 0, 'must be specified for an update');
   return invalid(resourceName(target), target.name ?? '', [error]);
-}
-
-function assertDeletable(target: Target, { name }: StoredObject): void {
-  assertNamespaceDeletable(target);
-  const undeletable = target.strategy.explainUndeletable?.(name);
-  if (undeletable !== undefined) throw forbidden(resourceName(target), name, undeletable);
 }
 
 function assertPreconditions(target: Target, stored: StoredObject, request: DeleteRequest): void {

@@ -8,7 +8,6 @@ import { checkPodSpec } from '../validation/pod-spec.ts';
 import { validatePodStatusUpdate, validatePodUpdate } from './pod-rules.ts';
 import { sameJson } from '../../../machinery/api/same-json.ts';
 import { admitPriority, keepPriority } from '../kinds/pod-priority.ts';
-import { admitRuntimeClass } from '../kinds/pod-runtime-class.ts';
 import { defaultHostPorts } from '../kinds/pod-spec-defaults.ts';
 import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
@@ -55,7 +54,6 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
       if (isMirror(draft)) admitMirror(draft, stored);
       else admitPodSpec(spec);
       addDefaultTolerations(spec, defaultTolerationSeconds);
-      if (stored === undefined) admitRuntimeClass(draft, context);
     },
     prepareCreate: (draft, { now }) => {
       draft.metadata.generation = 1;

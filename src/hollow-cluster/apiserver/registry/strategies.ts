@@ -4,7 +4,6 @@ import type { Draft } from '../storage/stored-object.ts';
 import { eventStrategy } from './event-strategy.ts';
 import { type ServedResource, servedResources, tableOf } from '../resources.ts';
 import { budgetStrategy } from './budget-strategy.ts';
-import { clusterRules } from '../kinds/cluster-rules.ts';
 import { coreRules } from '../kinds/core-rules.ts';
 import { workloadRules } from '../kinds/workload-rules.ts';
 import { customStrategy } from './custom-strategy.ts';
@@ -17,7 +16,7 @@ import { type KindRules, strategyOfRow } from './plain-strategy.ts';
 import { isolateStatus, plainStrategy, type Strategy, takeField } from './strategy.ts';
 import { explainLabel, explainSubdomain } from '../validation/formats.ts';
 
-const kindRules: Readonly<Record<string, KindRules>> = { ...coreRules, ...workloadRules, ...clusterRules };
+const kindRules: Readonly<Record<string, KindRules>> = { ...coreRules, ...workloadRules };
 
 const namespacedFields = ['metadata.name', 'metadata.namespace'] as const;
 

@@ -32,8 +32,6 @@ export interface Strategy {
   readonly graceful: boolean;
   /** What a DELETE does with dependents if it does not say; default: the garbage collector deletes them. */
   readonly orphans?: boolean;
-  /** Why an object of that name cannot be deleted; default: each one can. */
-  readonly explainUndeletable?: (name: string) => string | undefined;
   /** What is wrong with a name; nothing if it is valid. */
   readonly explainName: (name: string) => readonly string[];
   /** Fills in defaults; on every write, after decoding. */

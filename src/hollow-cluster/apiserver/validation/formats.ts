@@ -173,11 +173,3 @@ export const explainEndpointAddress: Explain = (text) => {
     [/^(224\.0\.0\.|ff02:)/.test(lower), 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
   );
 };
-
-/** A full host name, which may end with a dot. */
-export const explainHostName: Explain = (text) => {
-  const name = text.replace(/\.$/, '');
-  const problems = explainSubdomain(name);
-  if (problems.length > 0) return [problems.join(',')];
-  return applying([!name.includes('.'), 'should be a domain with at least two segments separated by dots']);
-};

@@ -1,5 +1,5 @@
 // Nodes, pods, events, leases and workloads for the table printers.
-import type { PrintedObject } from './printed-object.ts';
+import { anObject, type PrintedObject } from './printed-object.ts';
 
 const nodesPath = '/api/v1/nodes';
 const podsPath = '/api/v1/namespaces/default/pods';
@@ -192,10 +192,8 @@ const others: readonly PrintedObject[] = [
 ];
 
 const apps = '/apis/apps/v1/namespaces/default';
-const jobsPath = '/apis/batch/v1/namespaces/default/jobs';
 const labels = { app: 'x' };
 const ownTemplate = { metadata: { labels }, spec: template.spec };
-const jobTemplate = { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } };
 
 const workloads: readonly PrintedObject[] = [
   {
@@ -222,9 +220,6 @@ const workloads: readonly PrintedObject[] = [
     },
     status: { replicas: 2, readyReplicas: 1 },
   },
-  { path: jobsPath, body: { metadata: { name: 'waiting' }, spec: { completions: 3, template: jobTemplate } } },
-  { path: jobsPath, body: { metadata: { name: 'suspended' }, spec: { suspend: true, template: jobTemplate } } },
-  { path: jobsPath, body: { metadata: { name: 'queue' }, spec: { parallelism: 2, template: jobTemplate } } },
   {
     path: '/apis/policy/v1/namespaces/default/poddisruptionbudgets',
     body: { metadata: { name: 'minimum' }, spec: { minAvailable: '50%', selector: { matchLabels: labels } } },
@@ -244,40 +239,9 @@ const coreObjects: readonly PrintedObject[] = [
     body: { metadata: { name: 'c' }, data: { a: '1', b: '2' }, binaryData: { c: 'YQ==' } },
   },
   { path: `${core}/configmaps`, body: { metadata: { name: 'empty' } } },
-  { path: `${core}/secrets`, body: { metadata: { name: 's' }, stringData: { a: '1' } } },
   { path: `${core}/serviceaccounts`, body: { metadata: { name: 'a' } } },
-  {
-    path: `${core}/services`,
-    body: { metadata: { name: 'plain' }, spec: { ports: [{ port: 80 }], selector: { b: '1', a: '2' } } },
-  },
-  { path: `${core}/services`, body: { metadata: { name: 'headless' }, spec: { clusterIP: 'None' } } },
-  {
-    path: `${core}/services`,
-    body: { metadata: { name: 'named' }, spec: { type: 'ExternalName', externalName: 'x.example' } },
-  },
-  {
-    path: `${core}/services`,
-    body: {
-      metadata: { name: 'ports' },
-      spec: {
-        type: 'NodePort',
-        externalIPs: ['198.51.100.1', '198.51.100.2'],
-        ports: [
-          { name: 'a', port: 80, nodePort: 30_080 },
-          { name: 'b', port: 53, protocol: 'UDP', nodePort: 30_053 },
-        ],
-      },
-    },
-  },
-  {
-    path: `${core}/services`,
-    body: { metadata: { name: 'pending' }, spec: { type: 'LoadBalancer', ports: [{ port: 1 }] } },
-  },
-  {
-    path: `${core}/services`,
-    body: { metadata: { name: 'balanced' }, spec: { type: 'LoadBalancer', ports: [{ port: 2 }] } },
-    status: { loadBalancer: { ingress: [{ ip: '203.0.113.5' }] } },
-  },
+  anObject('/api/v1/namespaces', 'own'),
+  anObject('/api/v1/namespaces', 'leaves', {}, { deleted: true }),
 ];
 
 export const nodesAndWorkloads: readonly PrintedObject[] = [
