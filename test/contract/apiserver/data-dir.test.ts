@@ -166,7 +166,7 @@ async function makeExamples(client: Client): Promise<ReadonlyMap<string, Json>> 
 test('a restart changes no object of any kind', async () => {
   const folder = tempFolder();
   const before = await run(folder, makeExamples);
-  assert.ok(before.size > 50, String(before.size));
+  assert.ok(before.size > 25, String(before.size));
   await run(folder, async (client) => {
     for (const [path, object] of before) assert.deepEqual((await client.get(path)).body, object, path);
   });

@@ -138,13 +138,6 @@ test('kubectl get prints the columns of kube-apiserver', async () => {
   const setCells = [set.object.metadata.name, 3, 0, 0, 'main', 'registry.example/web:1', 'app=web'];
   const setColumns = 'Name | Desired | Current | Ready | Age | (Containers) | (Images) | (Selector)';
   assert.deepEqual(await printed(set.path), { columns: setColumns, cells: setCells });
-  const pod = { ...template.spec, restartPolicy: 'Never' };
-  const job = await make('batch', 'jobs', { completions: 4, template: { spec: pod } });
-  const own = `batch.kubernetes.io/controller-uid=${job.object.metadata.uid}`;
-  assert.deepEqual(await printed(job.path), {
-    columns: 'Name | Status | Completions | Duration | Age | (Containers) | (Images) | (Selector)',
-    cells: [job.object.metadata.name, 'Running', '0/4', '', 'main', 'registry.example/web:1', own],
-  });
   const budget = await make('policy', 'poddisruptionbudgets', { minAvailable: '50%', selector });
   assert.deepEqual(await printed(budget.path), {
     columns: 'Name | Min Available | Max Unavailable | Allowed Disruptions | Age',
