@@ -1,5 +1,6 @@
 // `nlc demo --with-workloads`, with the programs that the tests build, on the embedded API server and on a real one.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
@@ -26,6 +27,12 @@ function pidsOf(demo: NlcProcess): readonly number[] {
   return linesOf(demo)
     .flatMap(({ text }) => /^running .*\(process (\d+)\)$/.exec(text ?? '')?.[1] ?? [])
     .map(Number);
+}
+
+/** That of its kubeconfig. */
+function folderOf(demo: NlcProcess): string {
+  const [, folder] = linesOf(demo).flatMap(({ text }) => /--kubeconfig (\S+)\/kubeconfig/.exec(text ?? '') ?? []);
+  return folder ?? assert.fail('no kubeconfig was named');
 }
 
 function isRunning(pid: number): boolean {
@@ -71,8 +78,20 @@ for (const { name, flags, programs } of servers) {
     assert.deepEqual(pids.filter(isRunning), pids);
     await demo.kill();
     await waitUntil('the end of the programs', { timeoutMs: 10_000 }, () => !pids.some(isRunning));
+    const folder = folderOf(demo);
+    await waitUntil('the end of its folder', { timeoutMs: 10_000 }, () => !existsSync(folder));
   });
 }
+
+test('Ctrl-C while the control plane starts ends the demo at once, and leaves nothing', {
+  timeout: 60_000,
+}, async () => {
+  const demo = new NlcProcess(['demo', '--output=json', '--dashboard-port=0', ...servers[1].flags], env);
+  await waitUntil('the start', { timeoutMs: 20_000 }, () => demo.stdout.includes('starting etcd'));
+  demo.signal('SIGINT');
+  assert.deepEqual(await demo.exited, { code: 0, signal: null }, demo.stderr);
+  assert.equal(demo.stderr, '');
+});
 
 test('a folder without the programs is an error that says what is missing', async () => {
   const demo = new NlcProcess(['demo', `--control-plane=${import.meta.dirname}`]);

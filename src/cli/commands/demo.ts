@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
@@ -16,6 +16,7 @@ import { controlPlaneProblem } from '../simulation/programs/control-plane-progra
 import { scenario, type World } from '../simulation/demo/scenario.ts';
 import { workloadScenario } from '../simulation/demo/workload-scenario.ts';
 import { Workloads } from '../simulation/demo/workloads.ts';
+import { Guard } from '../simulation/programs/guard.ts';
 import { findPrograms } from '../simulation/programs/program-finder.ts';
 import {
   type WorkloadFiles,
@@ -46,10 +47,12 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
     return exitFailure;
   }
   const folder = mkdtempSync(join(tmpdir(), 'nlc-demo-'));
+  // Removes the folder, with its kubeconfig, also when this process is killed.
+  const guard = new Guard(folder);
   try {
     return await runDemo({ options: read.values, io, folder, files });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await guard.dismiss();
   }
 }
 
@@ -96,6 +99,10 @@ async function runDemo({ options, io, folder, files }: DemoStart): Promise<numbe
   }).catch((error: unknown) => failedStart(error, controlPlane, io));
   if (started === undefined) return exitFailure;
   const { server, programs } = started;
+  if (io.signal.aborted) {
+    await server.close();
+    return options.once ? exitFailure : exitSuccess;
+  }
   for (const { file, pid } of programs) reporter.say(`running ${file} (process ${pid})`);
   const environment = await DemoEnvironment.build({
     config: demoConfig(),

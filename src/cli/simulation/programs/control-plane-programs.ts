@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import { apiServerArguments, etcdArguments, type Ports } from './control-plane-arguments.ts';
 import { type Credentials, kubeconfigText, writeCredentials } from './control-plane-credentials.ts';
-import { freePorts } from './free-ports.ts';
+import { anyTaken, freePorts } from './free-ports.ts';
 import { Guard } from './guard.ts';
 import { Program } from './program.ts';
 import { isExecutable } from './program-finder.ts';
@@ -16,6 +16,7 @@ const controlPlanePrograms = ['etcd', 'kube-apiserver'] as const;
 const readyMsMax = 60_000;
 const pollMs = 100;
 const probeMsMax = 2_000;
+const attemptsMax = 5;
 /** kube-apiserver creates it a moment after it is ready; hollow nodes need it. */
 const leaseNamespace = '/api/v1/namespaces/kube-node-lease';
 
@@ -59,12 +60,24 @@ export class ControlPlanePrograms {
   }
 
   /**
-   * Resolves when kube-apiserver is ready and has its first namespaces. Rejects with the end of a program's log if one
-   * ends before, or if it takes more than a minute; nothing is left then.
+   * Resolves when kube-apiserver is ready and has its first namespaces, or at the end of the signal. Rejects with the end of a
+   * program's log if one ends before, or if it takes more than a minute; nothing is left then.
    */
   static async start(options: ControlPlaneOptions): Promise<ControlPlanePrograms> {
-    const [etcdClient = 0, etcdPeer = 0, free = 0] = await freePorts(3);
-    const ports = { etcdClient, etcdPeer, apiServer: options.port === 0 ? free : options.port };
+    for (let attempt = 1; ; attempt += 1) {
+      const free = await freePorts(3);
+      try {
+        return await ControlPlanePrograms.#startOn(options, free);
+      } catch (error) {
+        // Another process may have taken one of them meanwhile.
+        if (attempt === attemptsMax || !(await anyTaken(options.port === 0 ? free : free.slice(0, 2)))) throw error;
+      }
+    }
+  }
+
+  static async #startOn(options: ControlPlaneOptions, free: readonly number[]): Promise<ControlPlanePrograms> {
+    const [etcdClient = 0, etcdPeer = 0, apiServer = 0] = free;
+    const ports = { etcdClient, etcdPeer, apiServer: options.port === 0 ? apiServer : options.port };
     const plane = new ControlPlanePrograms(options, ports);
     try {
       await plane.#start(options, ports);

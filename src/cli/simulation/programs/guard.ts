@@ -14,7 +14,8 @@ while read -r word pid; do
   esac
 done
 for pid in $pids; do kill -s KILL -- "$pid"; done
-rm -rf "$folder"
+# Another guard may still be killing what writes there.
+rm -rf "$folder" || { sleep 1; rm -rf "$folder"; }
 `;
 
 /** Removes one folder and kills the processes that work in it. */

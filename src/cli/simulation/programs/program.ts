@@ -48,7 +48,8 @@ export class Program {
     const { file, args, folder: cwd, logFile } = options;
     const log = openSync(logFile, 'a');
     const env = { HOME: cwd, PATH: process.env['PATH'] };
-    const child = spawn(file, args, { cwd, env, stdio: ['ignore', log, log] });
+    // In a group of its own: Ctrl-C reaches this process alone, which stops the programs in order.
+    const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', log, log] });
     closeSync(log);
     if (child.pid !== undefined) return new Program(options, child, child.pid);
     return new Promise((_resolve, reject) => child.once('error', reject));
