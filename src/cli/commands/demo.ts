@@ -10,7 +10,7 @@ import { type ControllerConfig, parseControllerConfig } from '../controller/conf
 import { demoControllerOptions } from '../simulation/demo/cluster.ts';
 import { JsonReporter, type Reporter, TextReporter } from '../simulation/demo/reporter.ts';
 import { runScenario } from '../simulation/demo/runner.ts';
-import { DemoEnvironment } from '../simulation/demo/environment.ts';
+import { type DemoApiServer, DemoEnvironment } from '../simulation/demo/environment.ts';
 import { startDemoApiServer } from '../simulation/demo/start-api-server.ts';
 import { controlPlaneProblem } from '../simulation/programs/control-plane-programs.ts';
 import { scenario, type World } from '../simulation/demo/scenario.ts';
@@ -86,24 +86,8 @@ async function runDemo({ options, io, folder, files }: DemoStart): Promise<numbe
     return file;
   };
   const random = new SystemRandom();
-  const { controlPlane, port: apiPort } = options;
-  if (controlPlane !== undefined) reporter.say(`starting etcd and kube-apiserver of ${controlPlane} ...`);
-  const started = await startDemoApiServer({
-    controlPlane,
-    folder,
-    port: apiPort,
-    clock,
-    random,
-    logger,
-    signal: io.signal,
-  }).catch((error: unknown) => failedStart(error, controlPlane, io));
-  if (started === undefined) return exitFailure;
-  const { server, programs } = started;
-  if (io.signal.aborted) {
-    await server.close();
-    return options.once ? exitFailure : exitSuccess;
-  }
-  for (const { file, pid } of programs) reporter.say(`running ${file} (process ${pid})`);
+  const server = await startServer({ options, io, folder, clock, random, logger, reporter });
+  if (server === undefined) return io.signal.aborted && !options.once ? exitSuccess : exitFailure;
   const environment = await DemoEnvironment.build({
     config: demoConfig(),
     replicas: options.replicas,
@@ -129,6 +113,26 @@ async function runDemo({ options, io, folder, files }: DemoStart): Promise<numbe
   } finally {
     await environment.stop();
   }
+}
+
+interface ServerStart extends Omit<DemoStart, 'files'> {
+  readonly clock: SystemClock;
+  readonly random: SystemRandom;
+  readonly logger: PinoLogger;
+  readonly reporter: Reporter;
+}
+
+/** Undefined if it does not start, with a message, or if the demo ends meanwhile. */
+async function startServer({ options, io, reporter, ...rest }: ServerStart): Promise<DemoApiServer | undefined> {
+  const { controlPlane, port } = options;
+  if (controlPlane !== undefined) reporter.say(`starting etcd and kube-apiserver of ${controlPlane} ...`);
+  const start = { ...rest, controlPlane, port, signal: io.signal };
+  const started = await startDemoApiServer(start).catch((error: unknown) => failedStart(error, controlPlane, io));
+  if (started === undefined) return undefined;
+  for (const { file, pid } of started.programs) reporter.say(`running ${file} (process ${pid})`);
+  if (!io.signal.aborted) return started.server;
+  await started.server.close();
+  return undefined;
 }
 
 /** A message, if it is about the programs of the user; everything else is a defect. */
