@@ -7,8 +7,11 @@ import { test } from 'node:test';
 const root = join(import.meta.dirname, '..', '..');
 const anyImport = /(?:\bfrom\s*|\bimport\s*\(?\s*)'(\.{1,2}\/[^']+\.ts)'/gu;
 
-/** The files that this one loads, directly or not, dynamic imports included. */
-function reachedFrom(entry: string): ReadonlySet<string> {
+/** What is loaded with a file: no types, and nothing that is imported on first use. */
+const imported = /^(?:import|export) (?!type )(?:[^;']*? from )?'(\.{1,2}\/[^']+\.ts)'/gmu;
+
+/** The files that this one loads, directly or not; by default dynamic imports included. */
+function reachedFrom(entry: string, imports = anyImport): ReadonlySet<string> {
   const reached = new Set<string>();
   const missing = [join(root, entry)];
   for (let path = missing.pop(); path !== undefined; path = missing.pop()) {
@@ -16,7 +19,7 @@ function reachedFrom(entry: string): ReadonlySet<string> {
     if (reached.has(path) || !existsSync(path)) continue;
     reached.add(path);
     const folder = dirname(path);
-    for (const [, relativePath = ''] of readFileSync(path, 'utf8').matchAll(anyImport))
+    for (const [, relativePath = ''] of readFileSync(path, 'utf8').matchAll(imports))
       missing.push(join(folder, relativePath));
   }
   return new Set([...reached].map((path) => relative(root, path)));
@@ -46,4 +49,12 @@ test('demo and simulate reach them, so that the search finds what it is for', ()
     reached.has('src/cli/simulation/actions/actions.ts') &&
       reached.has('src/hollow-cluster/kubelet/faults/fault-injector.ts'),
   );
+});
+
+test('whatif without a trace loads no simulator and no hollow cluster', () => {
+  const loaded = reachedFrom('src/cli/commands/whatif.ts', imported);
+  assert.ok(loaded.has('src/cli/whatif/cluster-preview.ts'));
+  const found = [...loaded].filter((path) => simulated.some((room) => path.startsWith(room)));
+  assert.deepEqual(found, []);
+  assert.ok(reachedFrom('src/cli/whatif/replay-both.ts', imported).has('src/simulator/scenario/run-scenario.ts'));
 });

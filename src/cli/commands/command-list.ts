@@ -67,7 +67,8 @@ export const commandList: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'apiserver',
-    summary: 'Runs the embedded API server for tests and experiments; kubectl works with it',
+    summary:
+      'Runs the embedded API server for tests and experiments; kubectl works with it. What it refuses needs kube-apiserver: nlc demo --control-plane',
     load: () => import('./apiserver.ts'),
     loadFlags: async () => (await import('../simulation/apiserver/flags.ts')).apiserverFlags,
   },

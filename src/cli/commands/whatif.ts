@@ -1,7 +1,5 @@
 import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
-import { escapeJsonControls, escapeLine } from '../../machinery/api/format-safe-text.ts';
-import { describeResult } from '../../simulator/scenario/describe-result.ts';
-import { runScenario } from '../../simulator/scenario/run-scenario.ts';
+import { escapeJsonControls } from '../../machinery/api/format-safe-text.ts';
 import { connect } from '../client/connect.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
@@ -9,23 +7,14 @@ import { type CommandIo, exitFailure, exitSuccess, printNote, usageError } from 
 import type { Read } from '../../machinery/yaml/yaml-text.ts';
 import { buildPolicyWarnings } from '../../policy/schema/build-policy-warnings.ts';
 import { settingsOf } from '../simulate/scenario-settings.ts';
-import { describeMissingLabels, selectMissingLabels } from '../simulate/select-missing-labels.ts';
-import { surroundings } from '../simulate/surroundings.ts';
-import { readTraceScenario } from '../simulate/trace-file.ts';
 import { buildPreview } from '../whatif/cluster-preview.ts';
 import { comparePreviews } from '../whatif/compare-previews.ts';
 import { describeWhatif } from '../whatif/describe-whatif.ts';
 import { whatifFlags } from '../whatif/flags.ts';
 import { readCluster } from '../whatif/read-cluster.ts';
+import type { Both } from '../whatif/replay-both.ts';
 
 type WhatifValues = FlagValues<typeof whatifFlags>;
-type Settings = Extract<ReturnType<typeof settingsOf>, { readonly value: unknown }>['value'];
-
-/** The configuration in force, and the new one. */
-interface Both {
-  readonly before: Settings;
-  readonly after: Settings;
-}
 
 /** `nlc whatif --policies=FILE`: what would change if this config file came into force. Writes nothing to the cluster. */
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -36,7 +25,12 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   if ('problems' in both) return usageError(io, 'whatif', both.problems, 'configuration');
   for (const warning of buildPolicyWarnings(both.value.after.config.policies))
     printNote(io, 'whatif', `warning: ${warning}`);
-  return values.trace === undefined ? compare(both.value, values, io) : replay(values.trace, both.value, values, io);
+  if (values.trace === undefined) return compare(both.value, values, io);
+  // The simulator is loaded for a trace only.
+  const { trace, output } = values;
+  return import('../whatif/replay-both.ts').then(({ replayBoth }) =>
+    replayBoth(trace, both.value, { json: output === 'json', io }),
+  );
 }
 
 function readBoth({ policies, config }: WhatifValues): Read<Both> {
@@ -68,24 +62,5 @@ async function compare({ before, after }: Both, values: WhatifValues, io: Comman
   io.stdout(
     values.output === 'json' ? `${escapeJsonControls(JSON.stringify(report, undefined, 2))}\n` : describeWhatif(report),
   );
-  return exitSuccess;
-}
-
-/** The recorded cluster under both configurations. */
-async function replay(trace: string, { before, after }: Both, values: WhatifValues, io: CommandIo): Promise<number> {
-  const read = readTraceScenario(trace);
-  if ('problems' in read) return usageError(io, 'whatif', read.problems, 'arguments');
-  const { scenario, header } = read.value;
-  const missing = selectMissingLabels([...before.config.policies, ...after.config.policies], header);
-  const first = await runScenario(scenario, before, surroundings);
-  if (io.signal.aborted) return exitFailure;
-  const second = await runScenario(scenario, after, surroundings);
-  if (values.output === 'json') {
-    const values = { missingLabels: missing, before: first, after: second };
-    io.stdout(`${escapeJsonControls(JSON.stringify(values, undefined, 2))}\n`);
-    return exitSuccess;
-  }
-  const warnings = describeMissingLabels(missing).map((line) => `${escapeLine(line)}\n`);
-  io.stdout([describeResult(first, second), ...warnings].join(''));
   return exitSuccess;
 }
