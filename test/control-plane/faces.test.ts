@@ -158,7 +158,9 @@ function onlyServed(known: readonly Discovered[], embedded: Discovered): Discove
   const real = known.find(({ resource }) => resource === embedded.resource);
   if (real?.subresources === undefined) return real;
   const names = new Set(embedded.subresources?.map(({ subresource }) => subresource));
-  return { ...real, subresources: real.subresources.filter(({ subresource }) => names.has(subresource)) };
+  const { subresources, ...rest } = real;
+  const served = subresources.filter(({ subresource }) => names.has(subresource));
+  return served.length === 0 ? rest : { ...rest, subresources: served };
 }
 
 /** Type, format, $ref and merge strategy of each property. */
