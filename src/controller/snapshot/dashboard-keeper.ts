@@ -1,6 +1,5 @@
 // Keeps the dashboard of a controller up to date. It only reads: an exception here is logged, and nothing waits for it. While
 // no client watches, only the timeline and the points of the plots are kept.
-import { findCondition } from '../../api/conditions.ts';
 import type { NodeView } from '../../api/node.ts';
 import type { PodView } from '../../api/pod.ts';
 import type { Change } from '../../informer/informer.ts';
@@ -183,8 +182,10 @@ export class DashboardKeeper {
   }
 }
 
-/** The time of the transition is shown, and may change alone: both changes of Ready came as one. */
+/** The times of transitions are shown, and may change alone: both changes of a condition came as one. */
 function affectsState(before: NodeView, after: NodeView): boolean {
-  const [was, is] = [before, after].map(({ conditions }) => findCondition(conditions, 'Ready')?.lastTransitionTime);
-  return was !== is || affectsDecisions(before, after);
+  const differs = after.conditions.some(
+    ({ lastTransitionTime }, place) => before.conditions[place]?.lastTransitionTime !== lastTransitionTime,
+  );
+  return differs || affectsDecisions(before, after);
 }

@@ -121,3 +121,18 @@ test('every node is shown as a fresh computation gives, after each step of a ran
     { numRuns: 40 },
   );
 });
+
+test('a signal of maintenance that is set again is shown with its new time in the next version', async () => {
+  await using world = aZonedWorld({ a: 16, b: 6 }, { policies });
+  await using board = new DashboardWorld(world.start());
+  const { mirror } = await board.connected();
+  for (const name of names(8, 'a-')) world.post(name, 'False');
+  await world.advance(40);
+  for (let second = 0; second < 40; second += 1) {
+    // More often than all nodes are computed again.
+    if (second % 3 === 0) world.setCondition('b-4', 'Maintenance', 'True');
+    await world.advance(1);
+    await board.keeper.tick(new AbortController().signal);
+    assertCurrent(board, mirror);
+  }
+});
