@@ -349,11 +349,9 @@ test('each pool behaves by its own policy', { timeout: 300_000 }, async (t) => {
     await plane.client().must('PATCH', '/api/v1/nodes/fenced-0/status', { status }, merge);
     await cluster.resumeHeartbeats('fenced-0');
     await cluster.untilClean('fenced-0');
-    const events = (await cluster.events()).filter(({ involvedObject }) => involvedObject.name === 'fenced-0');
     for (const reason of ['NodeOutOfService', 'NodeBackInService'])
-      assert.ok(
-        events.some((event) => event.reason === reason),
-        `Event ${reason}`,
+      await waitUntil(`Event ${reason}`, soon, async () =>
+        (await cluster.events()).some((event) => event.involvedObject.name === 'fenced-0' && event.reason === reason),
       );
   });
 

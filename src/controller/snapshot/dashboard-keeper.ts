@@ -182,10 +182,11 @@ export class DashboardKeeper {
   }
 }
 
-/** The times of transitions are shown, and may change alone: both changes of a condition came as one. */
+/** The times of conditions and taints are shown, and may change alone: what ended and began again came as one change. */
 function affectsState(before: NodeView, after: NodeView): boolean {
-  const differs = after.conditions.some(
-    ({ lastTransitionTime }, place) => before.conditions[place]?.lastTransitionTime !== lastTransitionTime,
-  );
-  return differs || affectsDecisions(before, after);
+  const haveOtherTimes =
+    after.conditions.some(
+      ({ lastTransitionTime }, place) => before.conditions[place]?.lastTransitionTime !== lastTransitionTime,
+    ) || after.taints.some(({ timeAdded }, place) => before.taints[place]?.timeAdded !== timeAdded);
+  return haveOtherTimes || affectsDecisions(before, after);
 }

@@ -95,14 +95,18 @@ export function diffTaints(wanted: readonly Taint[], existing: readonly Taint[])
 }
 
 /**
- * The list after `add` and `remove`: an existing taint of the same key and effect is replaced in place, a new one is
- * appended (upstream `taints.AddOrUpdateTaint`).
+ * The list after `add` and `remove`: an existing taint of the same key and effect is replaced in place if its value differs,
+ * a new one is appended (upstream `taints.AddOrUpdateTaint`). One that is there already, as an earlier write may have put it
+ * there, keeps its time: a later `timeAdded` is another taint, with a countdown of its own.
  */
 export function changeTaints(taints: readonly Taint[], change: TaintChange): readonly Taint[] {
   const [removed, added] = [byIdentity(change.remove), byIdentity(change.add)];
   const kept = taints
     .filter((taint) => !removed.has(identityOf(taint)))
-    .map((taint) => added.get(identityOf(taint)) ?? taint);
+    .map((taint) => {
+      const wanted = added.get(identityOf(taint));
+      return wanted === undefined || sameValue(wanted, taint) ? taint : wanted;
+    });
   const isKept = byIdentity(kept);
   return [...kept, ...change.add.filter((taint) => !isKept.has(identityOf(taint)))];
 }
@@ -113,5 +117,9 @@ export function equalTaints(a: readonly Taint[], b: readonly Taint[]): boolean {
 }
 
 function isEqual(a: Taint, b: Taint | undefined): boolean {
-  return b !== undefined && sameTaint(a, b) && (a.value ?? '') === (b.value ?? '') && a.timeAdded === b.timeAdded;
+  return b !== undefined && sameTaint(a, b) && sameValue(a, b) && a.timeAdded === b.timeAdded;
+}
+
+function sameValue(a: Taint, b: Taint): boolean {
+  return (a.value ?? '') === (b.value ?? '');
 }

@@ -341,3 +341,29 @@ test('a node of the same name with another uid, which a refused write shows, is 
   assert.equal((await writer.carryOut(command, () => true)).result, 'gone');
   assert.equal(nodes.get('n1')?.uid, 'old');
 });
+
+test('a taint that an earlier write has added meanwhile is not written again with a later time', async () => {
+  const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' } as const;
+  const metadata = { name: 'n1', uid: 'u' };
+  const evaluated = transformNode({ metadata: { ...metadata, resourceVersion: '5' } });
+  const taints = [{ ...unreachable, timeAdded: '2026-01-02T03:00:00Z' }];
+  const newest = transformNode({ metadata: { ...metadata, resourceVersion: '6' }, spec: { taints } });
+  const writer = new ApiWriter({
+    api: {
+      get: () => assert.fail('nothing is read'),
+      patch: () => assert.fail('nothing is patched'),
+      delete: () => assert.fail('nothing is deleted'),
+      evict: () => assert.fail('nothing is evicted'),
+    },
+    lanes: new PQueueLanes({ concurrencyMax: 1 }),
+    leadership: { holds: () => true },
+    nodes: new MutationCache<NodeView>(() => newest),
+    pods: noPodAnswers(),
+    decisions: { note: () => undefined },
+    clock: new ManualClock(),
+    signal: new AbortController().signal,
+  });
+  const add = [{ ...unreachable, timeAdded: '2026-01-02T03:00:01Z' }];
+  const command = { kind: 'change-taints', node: evaluated, add, remove: [], lane: 'detection' } as const;
+  assert.equal((await writer.carryOut(command, () => true)).result, 'written');
+});
