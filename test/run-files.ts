@@ -23,6 +23,14 @@ export function runTestFiles(files: readonly string[], options: readonly string[
   return second.status;
 }
 
+/**
+ * Has each process that is started from now on, also a controller that a test starts, keep its compiled modules below
+ * node_modules: an import of the sources costs a fourth of a second instead of half a second.
+ */
+export function useCompileCache(): void {
+  process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled-modules');
+}
+
 /** The status of one run, and the files with a failed test. */
 function runOnce(files: readonly string[], options: readonly string[]): { status: number; failed: readonly string[] } {
   const folder = mkdtempSync(join(tmpdir(), 'nlc-tests-'));

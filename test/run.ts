@@ -1,14 +1,18 @@
 // Runs the tests below the folders named as arguments. Unit, scenario and architecture tests share two processes (they touch
-// neither sockets nor global state); the others get one process a file.
+// neither sockets nor global state); the others get one process a file. Files named `*.long.test.ts` take more than some ten
+// seconds each: whole outages in real time, random histories, large fleets. `--long` runs only these, else they are left out.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
-import { runTestFiles } from './run-files.ts';
+import { runTestFiles, useCompileCache } from './run-files.ts';
 
 const together = new Set(['unit', 'scenarios', 'simulator', 'architecture', 'vectors']);
 
 function filesBelow(folder: string): readonly string[] {
-  return globSync(`${folder}/**/*.test.ts`).sort();
+  const isLong = (file: string): boolean => file.endsWith('.long.test.ts');
+  return globSync(`${folder}/**/*.test.ts`)
+    .filter((file) => isLong(file) === onlyLong)
+    .sort();
 }
 
 /** Beside each other, one for each core; what all but the first print comes at their end. */
@@ -44,9 +48,10 @@ const coverageFloor = [
   '--test-coverage-branches=94',
 ];
 
+const onlyLong = process.argv.includes('--long');
 const folders = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
-const options = flags.filter((flag) => flag !== '--coverage');
+const options = flags.filter((flag) => flag !== '--coverage' && flag !== '--long');
 const coverage = flags.includes('--coverage') ? coverageFloor : [];
 const areaOf = (folder: string): string => folder.split('/')[1] ?? '';
 const shared = folders.filter((folder) => together.has(areaOf(folder))).flatMap(filesBelow);
@@ -55,6 +60,8 @@ if (shared.length + apart.length === 0) {
   console.error(`no *.test.ts below ${folders.join(', ')}`);
   process.exit(1);
 }
+// A function of a cached module is not counted in the coverage.
+if (coverage.length === 0) useCompileCache();
 /** Coverage is counted in one process. */
 const processes = coverage.length > 0 ? 1 : 2;
 const codes = [

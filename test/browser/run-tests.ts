@@ -2,7 +2,7 @@
 // skipped and passes.
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { runTestFiles } from '../run-files.ts';
+import { runTestFiles, useCompileCache } from '../run-files.ts';
 import { unpackedChromium } from './chromium.ts';
 
 const fileTimeoutMs = 120_000;
@@ -17,6 +17,7 @@ function main(chosen: readonly string[]): number {
     console.log(`browser: the tests are SKIPPED, ${found.missing}`);
     return 0;
   }
+  useCompileCache();
   const files = chosen.length > 0 ? chosen : globSync(join(import.meta.dirname, '*.test.ts')).sort();
   const measuring = files.filter((file) => alone.has(basename(file)));
   const others = files.filter((file) => !alone.has(basename(file)));

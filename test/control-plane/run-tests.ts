@@ -5,7 +5,7 @@ import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { selectVersion, splitArguments, UnknownVersion } from '../../tools/control-plane/kubernetes-version.ts';
-import { runTestFiles } from '../run-files.ts';
+import { runTestFiles, useCompileCache } from '../run-files.ts';
 
 /** A test file may start several control planes and wait for real grace periods. */
 const fileTimeoutMs = 600_000;
@@ -51,6 +51,7 @@ function main(args: readonly string[]): number {
 }
 
 function runTests(chosen: readonly string[], byDefault: () => readonly string[]): number {
+  useCompileCache();
   const buildCode = runNode([
     join(import.meta.dirname, '..', '..', 'tools', 'control-plane', 'build.ts'),
     '--optional',

@@ -1,6 +1,7 @@
 // `npm run test:sim`: runs seeds of the simulator, in several processes, and reports every violation with the command that
 // replays it.
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { planRun } from '../../src/simulator/run-plan.ts';
 import { Trace } from '../../src/simulator/trace.ts';
@@ -53,12 +54,12 @@ async function checkSeed(seed: number, tally: Tally, shrinks: boolean): Promise<
   return violation === undefined ? undefined : describeViolation(plan, violation, shrinks);
 }
 
-/** One process for every `jobs`-th seed; its last line is its tally. */
-function runJob(options: SimOptions, index: number): Promise<Tally> {
-  const args = [fileURLToPath(import.meta.url), '--job', String(index), String(options.jobs), String(options.from)];
-  const child = spawn(process.execPath, [...args, String(options.seeds), String(options.shrinks)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+/** A process for each share of the seeds; its last line is its tally. */
+function runJob(seeds: readonly number[], shrinks: boolean): Promise<Tally> {
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), '--job', String(shrinks)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
+  child.stdin.end(JSON.stringify(seeds));
   let last = '';
   let rest = '';
   child.stdout.on('data', (chunk: Buffer) => {
@@ -77,12 +78,13 @@ function runJob(options: SimOptions, index: number): Promise<Tally> {
   });
 }
 
-async function runAll(options: SimOptions): Promise<number> {
+async function runAll(seeds: readonly number[], options: SimOptions): Promise<number> {
   const startedAtMs = performance.now();
-  const jobs = Math.min(options.jobs, options.seeds);
-  process.stdout.write(`${options.seeds} seeds from ${options.from} in ${jobs} processes\n`);
-  const tallies = await Promise.all(Array.from({ length: jobs }, (_, index) => runJob({ ...options, jobs }, index)));
-  return report(tallies, startedAtMs);
+  const jobs = Math.min(options.jobs, seeds.length);
+  const which = options.regressions ? 'regression seeds' : `seeds from ${options.from}`;
+  process.stdout.write(`${seeds.length} ${which} in ${jobs} processes\n`);
+  const shares = Array.from({ length: jobs }, (_, job) => seeds.filter((_seed, at) => at % jobs === job));
+  return report(await Promise.all(shares.map((share) => runJob(share, options.shrinks))), startedAtMs);
 }
 
 function report(tallies: readonly Tally[], startedAtMs: number): number {
@@ -96,35 +98,25 @@ function report(tallies: readonly Tally[], startedAtMs: number): number {
   return sum('failed') === 0 ? 0 : 1;
 }
 
-async function runRegressions(options: SimOptions): Promise<number> {
-  const startedAtMs = performance.now();
-  return report(
-    [
-      await runSeeds(
-        regressionSeeds.map(({ seed }) => seed),
-        options.shrinks,
-      ),
-    ],
-    startedAtMs,
-  );
+/** What a job does: the seeds are read from its standard input. */
+async function runShare(shrinks: boolean): Promise<number> {
+  const seeds = JSON.parse(readFileSync(process.stdin.fd, 'utf8')) as readonly number[];
+  process.stdout.write(`tally ${JSON.stringify(await runSeeds(seeds, shrinks))}\n`);
+  return 0;
 }
 
 async function main(argv: readonly string[]): Promise<number> {
-  if (argv[0] === '--job') {
-    const [index = 0, jobs = 1, from = 0, seeds = 0] = argv.slice(1, 5).map(Number);
-    const mine = Array.from({ length: seeds }, (_, offset) => from + offset).filter(
-      (_, offset) => offset % jobs === index,
-    );
-    process.stdout.write(`tally ${JSON.stringify(await runSeeds(mine, argv[5] === 'true'))}\n`);
-    return 0;
-  }
+  if (argv[0] === '--job') return runShare(argv[1] === 'true');
   if (argv.includes('--help')) {
     process.stdout.write(usage);
     return 0;
   }
   const options = parseOptions(argv);
   if (options.one) return runOne(options);
-  return options.regressions ? runRegressions(options) : runAll(options);
+  const seeds = options.regressions
+    ? regressionSeeds.map(({ seed }) => seed)
+    : Array.from({ length: options.seeds }, (_, offset) => options.from + offset);
+  return runAll(seeds, options);
 }
 
 try {
