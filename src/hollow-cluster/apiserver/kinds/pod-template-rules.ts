@@ -1,5 +1,4 @@
-/** Validation that kinds with a pod template share (upstream `pkg/apis/apps/validation`, `pkg/apis/batch/validation`). */
-import { ownValue } from '../../../machinery/api/json-map.ts';
+/** Validation that kinds with a pod template share (upstream `pkg/apis/apps/validation`). */
 import { listRequirements, matchesLabels } from '../../../machinery/api/label-selector.ts';
 import {
   type FieldError,
@@ -64,24 +63,7 @@ function unmatched(spec: MutableJsonMap): readonly FieldError[] {
   return [invalidField('spec.template.metadata.labels', value, '`selector` does not match template `labels`')];
 }
 
-/** The selector of a ReplicationController is a map of labels. */
-export function validateLabelsSelected({ spec = {} }: Draft): readonly FieldError[] {
-  const selector = mapAt(spec, 'selector');
-  if (Object.keys(selector).length === 0) return [requiredField('spec.selector')];
-  const labels = labelsOf(spec);
-  if (!isMap(spec['template'])) return [];
-  return Object.entries(selector).every(([key, value]) => ownValue(labels, key) === value) ? [] : unmatched(spec);
-}
-
-/** Whether a Job selects the pods of its template. */
-export function validateSelected(spec: MutableJsonMap): readonly FieldError[] {
-  const { selector } = spec;
-  if (!isMap(selector)) return unmatched(spec);
-  const requirements = listRequirements(selector);
-  return requirements.length === 0 || matchesLabels(requirements, labelsOf(spec)) ? [] : unmatched(spec);
-}
-
-export function validateServingPod(spec: MutableJsonMap, kind: string): readonly FieldError[] {
+function validateServingPod(spec: MutableJsonMap, kind: string): readonly FieldError[] {
   const template = mapAt(spec, 'template');
   const path = 'spec.template.spec';
   const pod = mapAt(template, 'spec');
@@ -93,18 +75,4 @@ export function validateServingPod(spec: MutableJsonMap, kind: string): readonly
     ...errors,
     forbiddenField(`${path}.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`),
   ];
-}
-
-/** A pod that is to end must not be restarted forever. */
-export function validateEndingPod(owner: MutableJsonMap, path: string): readonly FieldError[] {
-  const template = mapAt(owner, 'template');
-  const errors = checkPodTemplate(template, `${path}.template`);
-  const field = `${path}.template.spec.restartPolicy`;
-  const policy = textAt(template, 'spec', 'restartPolicy');
-  if (policy === 'Always' || policy === '')
-    return [...errors, requiredField(field, 'valid values: "OnFailure", "Never"')];
-  if (policy !== 'OnFailure' && policy !== 'Never')
-    return [...errors, unsupportedField(field, policy, ['OnFailure', 'Never'])];
-  if (policy === 'Never' || owner['podFailurePolicy'] === undefined) return errors;
-  return [...errors, invalidField(field, policy, 'only "Never" is supported when podFailurePolicy is specified')];
 }

@@ -3,12 +3,10 @@ import { sameJson } from '../../../machinery/api/same-json.ts';
 import { incrementGeneration, type KindRules } from '../registry/plain-strategy.ts';
 import { defaultTemplate } from '../registry/pod-defaults.ts';
 import { type Endpoint, isolateStatus } from '../registry/strategy.ts';
-import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
+import { mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { ensureMap, fillAt, fillIn, fillZero } from './fill-in.ts';
-import { cronJobRules, jobRules } from './job-rules.ts';
 import {
-  validateController,
   validateDaemonSet,
   validateDaemonSetStatus,
   validateDeployment,
@@ -22,7 +20,6 @@ import {
   validateStatefulSetStatus,
 } from './workload-validation.ts';
 import { explainLabel } from '../validation/formats.ts';
-import { checkPodTemplate } from '../validation/pod-spec.ts';
 
 const noReplicas = { replicas: 0 } as const;
 const templateGeneration = 'deprecated.daemonset.template.generation';
@@ -62,21 +59,6 @@ export const workloadRules: Readonly<Record<string, KindRules>> = {
     validateChange: validateSelectorKept,
     validateStatus: validateDaemonSetStatus,
   },
-  replicationcontrollers: {
-    orphans: true,
-    initialStatus: noReplicas,
-    setDefaults: defaultController,
-    validateSpec: validateController,
-    validateStatus: validateReplicaSetStatus,
-  },
-  podtemplates: {
-    hasGeneration: true,
-    returnsDeleted: true,
-    setDefaults: (draft) => defaultTemplate(draft),
-    validateSpec: (draft) => checkPodTemplate(mapAt(draft, 'template'), 'template'),
-  },
-  'jobs.batch': jobRules,
-  'cronjobs.batch': cronJobRules,
 };
 
 /** `/status` does not change labels, and a change of annotations is a new generation (upstream `deploymentStrategy`). */
@@ -138,12 +120,4 @@ function countTemplates(draft: Draft, stored: Draft, endpoint: Endpoint): void {
     ...draft.metadata.annotations,
     [templateGeneration]: String(changed ? count + 1 : count),
   };
-}
-
-function defaultController(draft: Draft): void {
-  const spec = defaultReplicas(draft);
-  const labels = mapAt(spec, 'template', 'metadata')['labels'];
-  if (!isMap(labels)) return;
-  if (Object.keys(mapAt(spec, 'selector')).length === 0) spec['selector'] = { ...labels };
-  if (Object.keys(draft.metadata.labels ?? {}).length === 0) Object.assign(draft.metadata, { labels: { ...labels } });
 }

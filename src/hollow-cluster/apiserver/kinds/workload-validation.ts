@@ -21,8 +21,7 @@ import {
   isZeroShare,
 } from '../validation/field-checks.ts';
 import { explainLabel } from '../validation/formats.ts';
-import { validateClaimSpec } from './claim-validation.ts';
-import { validateLabelsSelected, validateServing, validateServingPod } from './pod-template-rules.ts';
+import { validateServing } from './pod-template-rules.ts';
 
 const unusable = 'invalid label selector';
 const retentions = ['Retain', 'Delete'] as const;
@@ -103,14 +102,6 @@ export function validateReplicaSet(draft: Draft): readonly FieldError[] {
   return validateServing(draft, { selectorOf: 'deployment', kind: 'ReplicaSet', unusable, counts });
 }
 
-export function validateController(draft: Draft): readonly FieldError[] {
-  const { spec = {} } = draft;
-  const template = isMap(spec['template'])
-    ? validateServingPod(spec, 'ReplicationController')
-    : [requiredField('spec.template')];
-  return [...checkCounts(spec, ['minReadySeconds', 'replicas'], 'spec'), ...validateLabelsSelected(draft), ...template];
-}
-
 export function validateStatefulSet(draft: Draft): readonly FieldError[] {
   const { spec = {} } = draft;
   const management = textAt(spec, 'podManagementPolicy');
@@ -148,14 +139,9 @@ function withoutIdentity(draft: Draft): Draft {
   return { ...draft, spec: { ...spec, template } };
 }
 
-/** What may not change is checked once. */
+/** Checked once: the name may not change. */
 export function validateNewStatefulSet({ spec = {} }: Draft): readonly FieldError[] {
-  return [
-    ...checkOptional(spec, 'serviceName', 'spec', explainLabel),
-    ...mapsAt(spec, 'volumeClaimTemplates').flatMap((claim, index) =>
-      validateClaimSpec(mapAt(claim, 'spec'), `spec.volumeClaimTemplates[${index}].spec`),
-    ),
-  ];
+  return checkOptional(spec, 'serviceName', 'spec', explainLabel);
 }
 
 function validateStatefulStrategy(strategy: MutableJsonMap): readonly FieldError[] {

@@ -1,18 +1,16 @@
 /** Finalizers that decide what the garbage collector does with the dependents of a deleted object. */
 import { sameJson } from '../../../machinery/api/same-json.ts';
 import type { Draft } from '../storage/stored-object.ts';
-import type { Strategy } from './strategy.ts';
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan';
 
 const gcFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' };
 
 /**
- * Sets the finalizers of the policy that the client or, without one, the resource asks for; true if they changed (upstream
- * `deletionFinalizersForGarbageCollection`).
+ * Sets the finalizers of the policy that the client asks for; true if they changed (upstream
+ * `deletionFinalizersForGarbageCollection`). Without one, the garbage collector deletes the dependents.
  */
-export function applyPropagation(draft: Draft, strategy: Strategy, requested: Propagation | undefined): boolean {
-  const propagation = requested ?? (strategy.orphans === true ? 'Orphan' : undefined);
+export function applyPropagation(draft: Draft, propagation: Propagation | undefined): boolean {
   if (propagation === undefined) return false;
   const before = draft.metadata.finalizers ?? [];
   const others = before.filter((finalizer) => !Object.values(gcFinalizers).includes(finalizer));

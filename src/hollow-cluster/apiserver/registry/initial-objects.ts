@@ -4,13 +4,18 @@ import type { ObjectRegistry } from './object-registry.ts';
 import type { ServedTargets } from './served-targets.ts';
 import type { Target } from './request-target.ts';
 import { systemPriorityClasses } from '../kinds/pod-priority.ts';
-import { kubernetesAddress } from '../kinds/service-addresses.ts';
+
+const kubernetesAddress = '10.96.0.1';
 
 /** Clients learn the IP family of the cluster from it; nothing routes to it. */
 const kubernetesService = {
   metadata: { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } },
   spec: {
+    type: 'ClusterIP',
     clusterIP: kubernetesAddress,
+    clusterIPs: [kubernetesAddress],
+    ipFamilies: ['IPv4'],
+    ipFamilyPolicy: 'SingleStack',
     ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 6_443 }],
   },
 };

@@ -27,7 +27,6 @@ export function keptForm({ metadata, ...fields }: Draft, served: ServedResource,
   const draft: Draft = { ...object, metadata: mapAt(object, 'metadata') };
   if (managedFields !== undefined) draft.metadata['managedFields'] = managedFields;
   strategy.setDefaults(draft);
-  strategy.completeKept?.(draft);
   return draft;
 }
 

@@ -3,7 +3,7 @@ import type { FieldError } from '../api-errors/field-errors.ts';
 import { sameJson } from '../../../machinery/api/same-json.ts';
 import { type ServedResource, tableOf } from '../resources.ts';
 import type { Draft } from '../storage/stored-object.ts';
-import { type Endpoint, isolateStatus, plainStrategy, type Strategy, type WriteContext } from './strategy.ts';
+import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
 import { explainSubdomain } from '../validation/formats.ts';
 
 /** What a kind does differently. */
@@ -14,18 +14,16 @@ export type KindRules = Omit<Partial<Strategy>, 'validate' | 'validateUpdate'> &
   readonly validateChange?: (draft: Draft, stored: Draft) => readonly FieldError[];
   /** On changes of the status. */
   readonly validateStatus?: (draft: Draft, stored: Draft) => readonly FieldError[];
-  /** Default: the kinds with a status have one. */
-  readonly hasGeneration?: boolean;
   /** The status of a new object; default: empty. */
   readonly initialStatus?: Readonly<Record<string, unknown>>;
   /** Completes a new object, which has its generation and status. */
-  readonly prepareNew?: (draft: Draft, context: WriteContext) => void;
-  /** The same for an update. */
-  readonly prepareChange?: (draft: Draft, stored: Draft, endpoint: Endpoint, context: WriteContext) => void;
+  readonly prepareNew?: (draft: Draft) => void;
+  /** Completes an update, before its generation is computed. */
+  readonly prepareChange?: (draft: Draft, stored: Draft, endpoint: Endpoint) => void;
 };
 
 export function strategyOfRow(served: ServedResource, allRules: KindRules = {}): Strategy {
-  const { hasGeneration, initialStatus, prepareNew, prepareChange, ...others } = allRules;
+  const { initialStatus, prepareNew, prepareChange, ...others } = allRules;
   const { validateSpec, validateChange, validateStatus, validateCreate, ...rules } = others;
   const { namespaced } = served;
   const hasStatus = served.subresources.some(({ name }) => name === 'status');
@@ -36,15 +34,17 @@ export function strategyOfRow(served: ServedResource, allRules: KindRules = {}):
     namespaced,
     explainName: explainSubdomain,
     fieldLabels: { labels },
-    prepareCreate: (draft, context) => {
-      if (hasGeneration ?? hasStatus) draft.metadata.generation = 1;
-      if (hasStatus) draft.status = structuredClone({ ...initialStatus });
-      prepareNew?.(draft, context);
+    prepareCreate: (draft) => {
+      if (hasStatus) {
+        draft.metadata.generation = 1;
+        draft.status = structuredClone({ ...initialStatus });
+      }
+      prepareNew?.(draft);
     },
-    prepareUpdate: (draft, stored, endpoint, context) => {
+    prepareUpdate: (draft, stored, endpoint) => {
       if (hasStatus) isolateStatus(draft, stored, endpoint);
-      prepareChange?.(draft, stored, endpoint, context);
-      if (hasGeneration ?? hasStatus) incrementGeneration(draft, stored);
+      prepareChange?.(draft, stored, endpoint);
+      if (hasStatus) incrementGeneration(draft, stored);
     },
     validateCreate: (draft, group) => [...(validateSpec?.(draft) ?? []), ...(validateCreate?.(draft, group) ?? [])],
     validateUpdate: (draft, stored, endpoint) =>

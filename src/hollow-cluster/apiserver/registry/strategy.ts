@@ -30,14 +30,10 @@ export interface Strategy {
   readonly returnsDeleted: boolean;
   /** Deletion waits for a grace period (pods). */
   readonly graceful: boolean;
-  /** What a DELETE does with dependents if it does not say; default: the garbage collector deletes them. */
-  readonly orphans?: boolean;
   /** What is wrong with a name; nothing if it is valid. */
   readonly explainName: (name: string) => readonly string[];
   /** Fills in defaults; on every write, after decoding. */
   setDefaults(draft: Draft): void;
-  /** Adds what objects of earlier versions lack and new ones get on creation; when they are read, after the defaults. */
-  readonly completeKept?: (draft: Draft) => void;
   /** Changes by admission plugins, on every write; the client does not own them. */
   admit(draft: Draft, context: WriteContext, stored?: Draft): void;
   prepareCreate(draft: Draft, context: WriteContext): void;

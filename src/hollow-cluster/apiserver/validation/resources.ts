@@ -34,7 +34,7 @@ export function quantitiesAt(owner: unknown, ...path: readonly string[]): Quanti
 }
 
 /** Negative if `a` is less than `b`. */
-export function compareQuantities(a: string, b: string): number {
+function compareQuantities(a: string, b: string): number {
   const difference = (parseQuantityNano(a) ?? 0n) - (parseQuantityNano(b) ?? 0n);
   return difference < 0n ? -1 : Number(difference > 0n);
 }
