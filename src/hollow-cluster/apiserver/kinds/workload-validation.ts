@@ -13,7 +13,6 @@ import type { Draft } from '../storage/stored-object.ts';
 import {
   checkAtMostAll,
   checkCounts,
-  checkKept,
   checkOneOf,
   checkOptional,
   checkReplicaCounts,
@@ -229,5 +228,7 @@ export function validateDaemonSetStatus({ status = {} }: Draft): readonly FieldE
 
 /** The selector may not change. */
 export function validateSelectorKept(draft: Draft, stored: Draft): readonly FieldError[] {
-  return checkKept([draft.spec ?? {}, stored.spec ?? {}], ['selector'], 'spec');
+  const selector = draft.spec?.['selector'];
+  if (sameJson(selector, stored.spec?.['selector'])) return [];
+  return [invalidField('spec.selector', selector ?? null, 'field is immutable')];
 }

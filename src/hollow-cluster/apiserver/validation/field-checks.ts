@@ -1,6 +1,5 @@
 /** Checks that many kinds share. Each returns the errors of fields, none if there is nothing wrong. */
 import { ownValue } from '../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
 import {
   type FieldError,
   forbiddenField,
@@ -63,7 +62,7 @@ export function checkOneOf(
 ): readonly FieldError[] {
   const value = ownValue(owner, name);
   if (value === undefined || known.some((one) => one === value)) return none;
-  return [unsupportedField(path === '' ? name : `${path}.${name}`, value, known)];
+  return [unsupportedField(`${path}.${name}`, value, known)];
 }
 
 /** A port by number or by name. */
@@ -143,20 +142,6 @@ export function checkValues(path: string, operator: string, values: readonly unk
     default:
       return [invalidField(`${path}.operator`, operator, 'not a valid selector operator')];
   }
-}
-
-/** These fields may not change. `path` is empty for those of the object itself. */
-export function checkKept(
-  owners: readonly [MutableJsonMap, MutableJsonMap],
-  fields: readonly string[],
-  path: string,
-): readonly FieldError[] {
-  const [after, before] = owners;
-  return fields.flatMap((name) => {
-    const value = ownValue(after, name);
-    if (sameJson(value, ownValue(before, name))) return [];
-    return [invalidField(path === '' ? name : `${path}.${name}`, value ?? null, 'field is immutable')];
-  });
 }
 
 /** Numbers of a status: none is negative, and none exceeds another one. */
