@@ -9,7 +9,7 @@ import { DataDirError } from '../data-dir/data-dir-error.ts';
 import type { StoredRow } from '../data-dir/object-database.ts';
 import { keptForm, ofTables } from '../registry/kept-form.ts';
 import { buildStored } from '../registry/stored-version.ts';
-import type { Strategy } from '../registry/strategy.ts';
+import type { Strategy } from '../kinds/strategy.ts';
 import type { ServedResource } from '../resources.ts';
 import { isMap } from '../select-field.ts';
 import { snapshotOf } from '../storage/resource-table.ts';

@@ -3,7 +3,7 @@ import type { ListMeta, Status } from '../../../machinery/api/meta.ts';
 import { protobufContentType } from '../codec/protobuf-body.ts';
 import { type EnvelopeType, encodeEnvelope, encodeWatchFrame, ListEncoder } from '../codec/protobuf-encoder.ts';
 import { metaVersion } from '../printing/table.ts';
-import { asEventV1 } from '../registry/event-forms.ts';
+import { asEventV1 } from '../kinds/event/event-forms.ts';
 import type { EventType } from '../registry/watched-change.ts';
 import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
 import type { StoredObject } from '../storage/stored-object.ts';

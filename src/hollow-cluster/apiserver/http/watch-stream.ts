@@ -7,13 +7,11 @@ import type { Selection } from '../registry/selection.ts';
 import type { StoreChange } from '../storage/store-change.ts';
 import type { Watcher } from '../storage/watch-hub.ts';
 import { type EventType, eventTypeOf } from '../registry/watched-change.ts';
-import { EncodeFailure } from './encode-failure.ts';
-import type { EventEncoder } from './event-encoder.ts';
+import { EncodeFailure, type EventEncoder } from './event-encoder.ts';
 import { cutOff, type Exchange, finish, write } from './exchange.ts';
 import type { Presenter } from './presenter.ts';
-import { joinParts } from './reply.ts';
+import { joinParts, WorkPauses } from './reply.ts';
 import type { StallGate } from './stall-gate.ts';
-import { WorkPauses } from './work-pauses.ts';
 
 /** Maximum number of pending changes of one client. */
 const pendingEventsMax = 10_000;

@@ -1,9 +1,8 @@
 /** Ownership after a create, an update or a patch. */
 import { FieldSet } from './field-set.ts';
-import { keepsOwners } from './kept-owners.ts';
+import { keepsOwners, untrackedFields } from './kept-owners.ts';
 import type { ManagerEntry } from './manager-entry.ts';
 import { type Change, Comparisons, trackChanges, withFields } from './track-changes.ts';
-import { untrackedFields } from './untracked-fields.ts';
 
 /** Who writes, through which endpoint, and when. */
 export interface Writer {

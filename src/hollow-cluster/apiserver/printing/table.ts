@@ -7,9 +7,9 @@ import type { KubeObject, ListMeta } from '../../../machinery/api/meta.ts';
 import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
 import { textAt } from '../select-field.ts';
 import { type Cell, type Column, nameColumn, type PrintedColumn } from './describe-columns.ts';
-import { describeCustomColumn } from './describe-custom-column.ts';
-import { columnsByKind, defaultColumns } from './describe-kinds.ts';
-import { completedConditions, type RowCondition } from './describe-pod.ts';
+import { describeCustomColumn } from '../kinds/custom-resource/describe-custom-column.ts';
+import { columnsByKind, defaultColumns } from './kind-columns.ts';
+import { completedConditions, type RowCondition } from '../kinds/pod/describe-pod.ts';
 
 /** The part of each object that its row contains: `?includeObject=`. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';

@@ -3,7 +3,7 @@ import type { ApiError } from '../../../machinery/api/api-error.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { type BodySource, describeUnknown } from '../codec/body-source.ts';
 import { messageNameOf } from '../codec/message-table.ts';
-import { asCoreEvent } from './event-forms.ts';
+import { asCoreEvent } from '../kinds/event/event-forms.ts';
 import { assertBodyKind } from '../codec/body-kind.ts';
 import { toCustomForm } from '../codec/custom-form.ts';
 import { toWireForm, type WireForm, WireFormError } from '../codec/wire-form.ts';

@@ -29,9 +29,9 @@ import { anyValue } from '../managed-fields/value-type.ts';
 import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
 import type { MutableJsonMap } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
-import { asCoreEvent, asEventV1 } from './event-forms.ts';
+import { asCoreEvent, asEventV1 } from '../kinds/event/event-forms.ts';
 import { isEventsV1, type Target } from './request-target.ts';
-import type { Endpoint } from './strategy.ts';
+import type { Endpoint } from '../kinds/strategy.ts';
 
 const eventsV1Version = `${eventsV1Group}/v1`;
 /** Owns the fields of an object whose managers are unknown when it is applied. */
