@@ -102,7 +102,7 @@ const defaultTolerationSeconds = 300;
 /** Upstream compacts every five minutes, up to the revision of five minutes before. */
 const compactionPeriodMs = 300_000;
 const expiryPeriodMs = 1_000;
-/** At shutdown, maximum time for requests in flight to complete. */
+/** Maximum time for requests in flight to complete at shutdown. */
 const drainMs = 1_000;
 
 /** Rejects if the address cannot be bound. */

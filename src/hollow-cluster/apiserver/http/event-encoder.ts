@@ -41,6 +41,7 @@ export class EventEncoder {
   }
 }
 
+/** An object that cannot be encoded: it ends the watches that would send it. */
 export class EncodeFailure extends Error {
   readonly object: StoredObject;
 
@@ -50,6 +51,7 @@ export class EncodeFailure extends Error {
   }
 }
 
+/** Logs an object that cannot be encoded once in each version. */
 export class EncodeFailureLog {
   readonly #logger: Logger;
   readonly #logged = new WeakSet<StoredObject>();

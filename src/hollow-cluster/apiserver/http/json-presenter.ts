@@ -65,7 +65,7 @@ export class JsonPresenter implements Presenter {
     yield Buffer.from(']}');
   }
 
-  /** One line of a watch. `first` adds the columns of a table. */
+  /** A line of a watch. `first` adds the columns of a table. */
   event(type: EventType, stored: StoredObject, first: boolean): Buffer {
     const start = `{"type":"${type}","object":`;
     if (!this.#isStoredForm()) {

@@ -38,7 +38,7 @@ export class ProtobufPresenter implements Presenter {
     return encodeEnvelope(this.#type, this.#valueOf(stored));
   }
 
-  /** Its first byte is known when all items are encoded; until then there are empty parts. */
+  /** A list in parts. The first byte is known when all items are encoded; until then the parts are empty. */
   *list(metadata: ListMeta, items: readonly StoredObject[]): Generator<Buffer> {
     const { apiVersion, kind } = this.#type;
     const list = new ListEncoder({ apiVersion, kind: `${kind}List` }, this.#type);

@@ -39,7 +39,7 @@ export function bytesReply(code: number, contentType: string, body: Uint8Array, 
   return { code, contentType, body: [body], ...(headers === undefined ? {} : { headers }) };
 }
 
-/** One object with kind and apiVersion, as a Status. */
+/** An object with kind and apiVersion, as a Status. */
 export function objectReply(
   code: number,
   object: Readonly<Record<string, unknown>>,
@@ -133,6 +133,7 @@ function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array {
 /** Work without a pause. */
 const workMsMax = 5;
 
+/** Divides long work, so that the server answers other requests and reads its timers in between. */
 export class WorkPauses {
   readonly #clock: Clock;
   #sinceMs: number;
@@ -142,7 +143,7 @@ export class WorkPauses {
     this.#sinceMs = clock.monotonicMs();
   }
 
-  /** To be awaited between two parts of the work: at once, or after one turn of the event loop if it has taken long. */
+  /** A pause between two parts of the work: none, or one turn of the event loop if the work has taken long. */
   async pause(): Promise<void> {
     if (this.#clock.monotonicMs() - this.#sinceMs < workMsMax) return;
     await new Promise<void>((resolve) => {

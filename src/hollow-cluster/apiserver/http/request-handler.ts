@@ -178,7 +178,7 @@ function tooManyRequests(): Reply {
 const byKubeApiserver = 'kube-apiserver serves it: nlc demo --control-plane=DIR, or another cluster';
 const byKubelets = 'a cluster with kube-apiserver and kubelets that run containers serves it';
 
-/** By resource and subresource. */
+/** What serves a path that this server refuses, by resource and subresource. */
 const unserved: ReadonlyMap<string, string> = new Map([
   ['certificatesigningrequests/approval', byKubeApiserver],
   ['pods/ephemeralcontainers', byKubeApiserver],

@@ -401,7 +401,7 @@ function responseFormOf({
   return { ...form, includeObject };
 }
 
-/** Of a response that has one form only. */
+/** Format of a response that has one form only. */
 function formatOf({ exchange: { incoming } }: Call): WireFormat {
   return chooseFormat(headerOf(incoming, 'accept'));
 }

@@ -17,7 +17,7 @@ import type { StallGate } from './stall-gate.ts';
 const pendingEventsMax = 10_000;
 /** Maximum number of pending bytes of one client. */
 const pendingBytesMax = 8 * 1024 * 1024;
-/** After the watch of a slow client was closed: time to read sent data before the connection is destroyed. */
+/** Time to read sent data after the watch of a slow client was closed, before the connection is destroyed. */
 const closeGraceMs = 5_000;
 
 type Pending =

@@ -28,7 +28,7 @@ export function createInitialObjects(registry: ObjectRegistry, targets: ServedTa
   createMissing(registry, { ...targets.of('', 'services'), namespace: 'default' }, kubernetesService);
 }
 
-/** Those that are missing. */
+/** Creates the namespaces of the system that are missing. */
 export function createSystemNamespaces(registry: ObjectRegistry, targets: ServedTargets): void {
   for (const name of initialNamespaces) createMissing(registry, targets.of('', 'namespaces'), { metadata: { name } });
 }

@@ -8,11 +8,11 @@ import { explainSubdomain } from '../validation/formats.ts';
 
 /** What a kind does differently. */
 export type KindRules = Omit<Partial<Strategy>, 'validate' | 'validateUpdate'> & {
-  /** On creation, and on changes of anything but the status. */
+  /** Validation on creation, and on changes of anything but the status. */
   readonly validateSpec?: (draft: Draft) => readonly FieldError[];
-  /** Further rules of such changes. */
+  /** Further validation of changes of anything but the status. */
   readonly validateChange?: (draft: Draft, stored: Draft) => readonly FieldError[];
-  /** On changes of the status. */
+  /** Validation on changes of the status. */
   readonly validateStatus?: (draft: Draft, stored: Draft) => readonly FieldError[];
   /** The status of a new object; default: empty. */
   readonly initialStatus?: Readonly<Record<string, unknown>>;

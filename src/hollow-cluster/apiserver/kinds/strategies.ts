@@ -20,7 +20,7 @@ const kindRules: Readonly<Record<string, KindRules>> = {
   ...workloadRules,
 };
 
-/** By the name of the table in the store. */
+/** Strategies by the name of the table in the store. */
 export function makeStrategies(
   defaultTolerationSeconds: number,
   custom: readonly ServedResource[] = [],

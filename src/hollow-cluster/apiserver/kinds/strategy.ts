@@ -20,7 +20,7 @@ export interface Strategy {
   readonly table: string;
   readonly namespaced: boolean;
   readonly fieldLabels: FieldLabels;
-  /** For groups with other field labels. */
+  /** Field labels of groups that have others. */
   readonly fieldLabelsByGroup?: Readonly<Record<string, FieldLabels>>;
   /** A PUT creates a missing object. */
   readonly createsOnUpdate: boolean;
@@ -39,7 +39,7 @@ export interface Strategy {
   prepareCreate(draft: Draft, context: WriteContext): void;
   /** Restores the fields that this endpoint must not change, and increments the generation. */
   prepareUpdate(draft: Draft, stored: Draft, endpoint: Endpoint, context: WriteContext): void;
-  /** On every write. This and the two below receive the group of the request. */
+  /** Validation on every write. All validation receives the group of the request. */
   validate(draft: Draft, group: string): readonly FieldError[];
   validateCreate(draft: Draft, group: string): readonly FieldError[];
   validateUpdate(draft: Draft, stored: Draft, endpoint: Endpoint, group: string): readonly FieldError[];

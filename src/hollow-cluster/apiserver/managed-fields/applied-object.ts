@@ -18,7 +18,7 @@ export interface Conflict {
   readonly path: readonly PathElement[];
 }
 
-/** One apply, in the version of the request. */
+/** An apply, in the version of the request. */
 interface ApplyInput {
   readonly live: JsonMap;
   readonly applied: JsonMap;

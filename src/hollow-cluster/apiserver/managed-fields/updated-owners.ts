@@ -97,7 +97,7 @@ function capManagers(managers: readonly ManagerEntry[]): readonly ManagerEntry[]
   return [...managers.filter((entry) => !gone.has(entry)), ...groups.map(mergeEntries)];
 }
 
-/** By time, then by identity: its text in upstream begins with the manager. */
+/** Order by time, then by identity: its text in upstream begins with the manager. */
 function compareAges(a: ManagerEntry, b: ManagerEntry): number {
   const [left, right] = [a, b].map(({ time = '', manager, apiVersion, subresource }) =>
     JSON.stringify([time, manager, apiVersion, subresource]),

@@ -26,7 +26,7 @@ interface PrintOptions {
 }
 
 export interface TableRow {
-  /** One for every column, in order. */
+  /** Cells, one for every column, in order. */
   readonly cells: readonly Cell[];
   readonly conditions?: readonly RowCondition[];
   /** The object, or its metadata; null if the client requested neither. */
@@ -79,7 +79,7 @@ export function printTable(
   };
 }
 
-/** One row, for tables that are written incrementally. */
+/** A row, for tables that are written incrementally. */
 export function printRow(kind: PrintedKind, object: KubeObject, options: PrintOptions): TableRow {
   const fields = { ...object };
   const cells = printedColumnsOf(kind).map(({ cell }) => cell(fields, options.nowMs));

@@ -20,14 +20,14 @@ interface BodyOptions {
   readonly fieldValidation: FieldValidation;
   /** The text of the body, unless the body was made by the server. */
   readonly source?: BodySource | undefined;
-  /** Of what the body was made of, as a patch. */
+  /** Problems of what the body was made of, as a patch. */
   readonly problems?: readonly string[] | undefined;
 }
 
 interface ReadBody {
-  /** Without `metadata.managedFields`. */
+  /** Object without `metadata.managedFields`. */
   readonly draft: Draft;
-  /** These, which may be anything. */
+  /** Value of `metadata.managedFields`, which may be anything. */
   readonly given: unknown;
   readonly warnings: readonly string[];
 }

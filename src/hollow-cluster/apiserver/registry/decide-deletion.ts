@@ -86,6 +86,7 @@ function shortenGrace(running: RunningDeletion, requestedSeconds: number | undef
   };
 }
 
+/** What the garbage collector does with the dependents of a deleted object. */
 export type Propagation = 'Background' | 'Foreground' | 'Orphan';
 
 const gcFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' };

@@ -93,7 +93,7 @@ function knownManagers(given: unknown, stored: readonly ManagerEntry[]): readonl
 }
 
 interface AppliedObject {
-  /** In the version of the request, without kind and apiVersion. */
+  /** Object in the version of the request, without kind and apiVersion. */
   readonly object: MutableJsonMap;
   readonly managers: readonly ManagerEntry[];
 }
@@ -173,7 +173,7 @@ function untyped(target: Target, object: JsonMap, describe: (about: string, why:
 const emptyObjects = new WeakMap<ServedResource, JsonMap>();
 const knownVersions = new WeakMap<ServedResource, Map<string, Version>>();
 
-/** As Go encodes an object without any value. */
+/** Object without any value, as Go encodes it. */
 function emptyObject({ served }: Target): JsonMap {
   const known = emptyObjects.get(served);
   if (known !== undefined) return known;
@@ -188,7 +188,7 @@ function buildEmpty(served: ServedResource): JsonMap {
   return toWireForm(apiVersion, served.kind, { metadata: {} }).object;
 }
 
-/** It depends on the resource and the endpoint only. */
+/** Version of the fields, which depends on the resource and the endpoint only. */
 function versionOf({ served, endpoint }: Target): Version {
   const versions = knownVersions.get(served) ?? new Map<string, Version>();
   knownVersions.set(served, versions);

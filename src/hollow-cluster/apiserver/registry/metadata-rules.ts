@@ -1,4 +1,4 @@
-/** Validation of object metadata (upstream `apimachinery/pkg/api/validation/objectmeta.go`). */
+/** Metadata of objects: generated names and uids, and validation (upstream `apimachinery/pkg/api/validation/objectmeta.go`). */
 import type { Draft, DraftMeta } from '../storage/stored-object.ts';
 import { canonicalJson } from '../../../machinery/api/json-map.ts';
 import {

@@ -27,7 +27,7 @@ const conditionType = 'DisruptionAllowed';
 /** An evicted pod that still exists after this time counts as available again. */
 export const disruptedPodMs = 120_000;
 
-/** Without changes it equals the stored status, times of conditions included. */
+/** Status of a budget. Without changes it equals the stored one, times of conditions included. */
 export function buildBudgetStatus(input: BudgetInput): MutableJsonMap {
   const { budget, pods, nowMs } = input;
   const needed = planHealthy(input);

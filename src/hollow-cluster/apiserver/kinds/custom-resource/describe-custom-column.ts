@@ -26,7 +26,7 @@ function describeAny(value: unknown): string {
   return typeof value === 'string' ? value : escaped(canonicalJson(value));
 }
 
-/** As Go writes JSON, so that it can be part of HTML. */
+/** JSON as Go writes it, so that it can be part of HTML. */
 function escaped(json: string): string {
   return json.replaceAll(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 }

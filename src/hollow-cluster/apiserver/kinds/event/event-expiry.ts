@@ -20,7 +20,7 @@ export class EventExpiry {
   readonly #store: VersionedStore;
   readonly #strategy: Strategy;
   readonly #clock: Clock;
-  /** In the order of the writes, which is the order of expiry. */
+  /** Events in the order of their writes, which is the order of expiry. */
   #due: Due[] = [];
   #head = 0;
 

@@ -16,7 +16,10 @@ const shortTextBytesMax = 128;
 const noteBytesMax = 1_024;
 const seriesCountMin = 2;
 
-/** On every write (`legacyValidateEvent`). An event with `eventTime` must satisfy the rules of events.k8s.io/v1. */
+/**
+ * Validation on every write (`legacyValidateEvent`). An event with `eventTime` must satisfy the rules of
+ * events.k8s.io/v1.
+ */
 export function validateEvent(draft: Draft, group: string): readonly FieldError[] {
   if (textAt(draft, 'eventTime') === '') return validateNamespace(draft, ['default']);
   const reporter = group === eventsV1Group ? 'reportingController' : 'reportingComponent';

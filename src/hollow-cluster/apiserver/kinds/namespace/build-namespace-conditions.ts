@@ -16,7 +16,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** In the order of upstream, with reason and message of status False. */
+/** Conditions in the order of upstream, with reason and message of status False. */
 const conditionsWhenGood: readonly (readonly [string, Problem])[] = [
   [
     'NamespaceDeletionDiscoveryFailure',

@@ -47,7 +47,7 @@ export class NamespaceController implements ServerController {
     return deleted.length === 0 ? undefined : retryMs;
   }
 
-  /** One namespace that fails does not stop the others. */
+  /** Error of one namespace, which does not stop the others. */
   #errorOfSync(namespace: StoredObject): readonly unknown[] {
     try {
       this.#syncNamespace(namespace);
@@ -113,7 +113,7 @@ export class NamespaceController implements ServerController {
     return found;
   }
 
-  /** Without finalizers the server removes the namespace. */
+  /** Removes the finalizer; the server removes a namespace without finalizers. */
   #finalize(name: string): void {
     const { registry, target } = this.#options;
     const at = { ...target, name, endpoint: 'finalize' } as const;
@@ -124,6 +124,7 @@ export class NamespaceController implements ServerController {
   }
 }
 
+/** Creates the namespaces of the system again when they are gone (upstream `controlplane/controller/systemnamespaces`). */
 export class SystemNamespaceController implements ServerController {
   readonly name = 'system-namespaces-controller';
   readonly tables = ['namespaces'];

@@ -230,7 +230,7 @@ function checkProbe(probe: unknown, name: string, path: string): readonly FieldE
   ];
 }
 
-/** Of a probe or of a hook: exactly one action. */
+/** Checks the handler of a probe or of a hook: exactly one action. */
 function checkHandler(handler: unknown, path: string): readonly FieldError[] {
   if (!isMap(handler)) return [];
   const [first, ...more] = handlers.filter((action) => handler[action] !== undefined);

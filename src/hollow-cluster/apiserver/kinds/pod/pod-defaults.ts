@@ -35,7 +35,7 @@ function containersOf(spec: MutableJsonMap): readonly MutableJsonMap[] {
   return [...mapsAt(spec, 'containers'), ...mapsAt(spec, 'initContainers')];
 }
 
-/** Only for pods, not for templates: upstream sets it in admission. */
+/** Service account of a pod; templates have none by default: upstream sets it in admission. */
 export function admitPodSpec(spec: MutableJsonMap): void {
   fillIn(spec, { serviceAccountName: 'default' });
   nameAccount(spec);
@@ -52,7 +52,7 @@ function defaultContainer(container: MutableJsonMap): void {
   defaultProbesAndHooks(container);
 }
 
-/** Only for pods: templates keep their resources as they are. */
+/** Requests of the containers of a pod, by default their limits; templates keep their resources as they are. */
 export function defaultPodRequests(spec: MutableJsonMap): void {
   for (const container of containersOf(spec)) defaultRequests(container['resources']);
 }
@@ -84,7 +84,7 @@ function quantityAt(resources: unknown, side: 'requests' | 'limits', name: strin
   return quantity === '0' ? '' : quantity;
 }
 
-/** By the name of the volume source. */
+/** Defaults by the name of the volume source. */
 const volumeDefaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   configMap: { defaultMode: 0o644 },
   secret: { defaultMode: 0o644 },
@@ -119,7 +119,7 @@ function defaultSource(volume: MutableJsonMap): void {
   defaultSources(volume, sources);
 }
 
-/** Of a volume or of the spec of a persistent volume. */
+/** Defaults of the sources of a volume. */
 function defaultSources(volume: MutableJsonMap, sources = Object.keys(volume)): void {
   for (const source of sources) fillAt(volume, [source], ownValue(volumeDefaults, source) ?? {});
 }
@@ -147,7 +147,7 @@ function defaultHttp(action: unknown): void {
   if (isMap(action) && isMap(action['httpGet'])) fillZero(action['httpGet'], httpDefaults);
 }
 
-/** Only for pods: their ports on the network of the node are those of the container. */
+/** Host ports of a pod on the network of the node: those of its containers. Templates have none by default. */
 export function defaultHostPorts(spec: MutableJsonMap): void {
   if (spec['hostNetwork'] !== true) return;
   for (const container of [...mapsAt(spec, 'containers'), ...mapsAt(spec, 'initContainers')]) {

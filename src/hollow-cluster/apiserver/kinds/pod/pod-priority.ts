@@ -58,7 +58,7 @@ function priorityOf(draft: Draft, className: string, { objects }: WriteContext):
   return asPriority(found.content);
 }
 
-/** Of the class that is the default, with the lowest value if several are; without one: 0. */
+/** Priority of the default class, with the lowest value if several are; without one: 0. */
 function defaultPriority(objects: WriteContext['objects']): Priority {
   const table = objects.table(classes);
   if (table.size === 0) return none;

@@ -84,7 +84,7 @@ function checkHostAliases(spec: MutableJsonMap, path: string): readonly FieldErr
   });
 }
 
-/** On the network of the node, a port of the node is that of the container. */
+/** Checks that a port of the node is that of the container, on the network of the node. */
 function checkHostNetwork(spec: MutableJsonMap, path: string): readonly FieldError[] {
   if (spec['hostNetwork'] !== true) return [];
   return ['containers', 'initContainers'].flatMap((kind) =>

@@ -73,7 +73,10 @@ function isMirror({ metadata }: Draft): boolean {
   return metadata.annotations?.[mirrorAnnotation] !== undefined;
 }
 
-/** Its spec stays as the kubelet sent it: otherwise the kubelet would delete it. Throws a 403 ApiError. */
+/**
+ * Admission of a mirror pod, whose spec stays as the kubelet sent it: otherwise the kubelet would delete it. Throws a
+ * 403 ApiError.
+ */
 function admitMirror({ metadata: { name = '' }, spec = {} }: Draft, stored: Draft | undefined): void {
   const why = stored === undefined ? explainMirrorReference(spec) : undefined;
   if (why !== undefined) throw forbidden({ group: '', name: 'pods' }, name, why);

@@ -22,7 +22,7 @@ export class PodSubresources {
   readonly #clock: Clock;
   readonly #budgets: DisruptionBudgets | undefined;
 
-  /** Without `budgets` every eviction is allowed. */
+  /** Every eviction is allowed without `budgets`. */
   constructor(registry: ObjectRegistry, clock: Clock, budgets?: DisruptionBudgets) {
     this.#registry = registry;
     this.#clock = clock;

@@ -97,7 +97,7 @@ function checkNodeRequirement(item: MutableJsonMap, path: string): readonly Fiel
   return values.length === 1 ? ofKey : [requiredField(`${path}.values`, detail), ...ofKey];
 }
 
-/** Only the name of a node can be selected. */
+/** Checks a field requirement: only the name of a node can be selected. */
 function checkFieldRequirement(item: MutableJsonMap, path: string): readonly FieldError[] {
   const key = textAt(item, 'key');
   const values: readonly unknown[] = Array.isArray(item['values']) ? item['values'] : [];

@@ -12,7 +12,7 @@ const requiredOf: Readonly<Record<string, string>> = {
   persistentVolumeClaim: 'claimName',
   hostPath: 'path',
 };
-/** In the order in which upstream reads them: the first one counts. */
+/** Sources in the order in which upstream reads them: the first one counts. */
 const sourceOrder = ['emptyDir', 'hostPath', 'gitRepo', 'secret', 'nfs', 'persistentVolumeClaim', 'configMap'];
 
 export function checkVolumes(spec: MutableJsonMap, path: string): readonly FieldError[] {

@@ -3,7 +3,7 @@ import type { JsonMap } from '../../../../machinery/api/json-map.ts';
 import { mapsAt, textAt } from '../../select-field.ts';
 import { ageColumn, column, nameColumn, type PrintedColumn, wideColumn } from '../../printing/describe-columns.ts';
 
-/** Of roles (upstream `rest.NewDefaultTableConvertor`): the client converts the date to an age. */
+/** Columns of roles (upstream `rest.NewDefaultTableConvertor`): the client converts the date to an age. */
 export const roleColumns: readonly PrintedColumn[] = [
   nameColumn,
   {
@@ -14,7 +14,7 @@ export const roleColumns: readonly PrintedColumn[] = [
   },
 ];
 
-/** Of RoleBindings and ClusterRoleBindings. */
+/** Columns of RoleBindings and ClusterRoleBindings. */
 export const roleBindingColumns: readonly PrintedColumn[] = [
   nameColumn,
   column('Role', 'Kind and name of the role.', (binding) => {

@@ -26,7 +26,10 @@ export function planAggregation(roles: readonly Role[]): readonly AggregatedRole
   });
 }
 
-/** In any order: roles that collect from each other would otherwise change the order for ever. */
+/**
+ * Whether the rules are equal in any order: roles that collect from each other would otherwise change the order for
+ * ever.
+ */
 function areSameRules(collected: readonly unknown[], current: readonly unknown[]): boolean {
   return collected.length === current.length && collected.every((rule) => includesRule(current, rule));
 }

@@ -42,7 +42,7 @@ export const replicaSetColumns: readonly PrintedColumn[] = [
 
 export const statefulSetColumns: readonly PrintedColumn[] = [nameColumn, readyColumn, ageColumn, ...templateColumns];
 
-/** Of the subresource `scale` (upstream `printScale`). */
+/** Columns of the subresource `scale` (upstream `printScale`). */
 export const scaleColumns: readonly PrintedColumn[] = [
   { ...nameColumn, format: '' },
   countColumn('Desired', 'Number of pods that are wanted.', (scale) => numberAt(scale, 'spec', 'replicas')),

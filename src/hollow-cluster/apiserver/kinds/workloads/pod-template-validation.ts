@@ -14,11 +14,11 @@ import { checkPodTemplate } from '../pod/pod-spec-validation.ts';
 
 /** A workload whose pods always run again. */
 interface ServingWorkload {
-  /** In the message about an empty selector. */
+  /** Kind in the message about an empty selector. */
   readonly selectorOf: string;
-  /** In the message about a deadline. */
+  /** Kind in the message about a deadline. */
   readonly kind: string;
-  /** In the message about a selector that cannot be used; absent if there is none. */
+  /** Text of the message about a selector that cannot be used; absent if there is none. */
   readonly unusable?: string;
   /** Fields of the spec that must not be negative. */
   readonly counts: readonly string[];

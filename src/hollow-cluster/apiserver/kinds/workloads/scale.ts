@@ -37,7 +37,7 @@ function numberAt(from: unknown, field: string): number {
   return typeof value === 'number' ? value : 0;
 }
 
-/** As text, which clients of a Scale parse. The selector of a ReplicationController is a map of labels. */
+/** Selector as text, which clients of a Scale parse. That of a ReplicationController is a map of labels. */
 function formatSelector(selector: MutableJsonMap): string {
   const structured = isMap(selector['matchLabels']) || Array.isArray(selector['matchExpressions']);
   const equal = Object.entries(structured ? mapAt(selector, 'matchLabels') : selector);

@@ -72,7 +72,7 @@ function validateRollingUpdate(limits: MutableJsonMap, path: string): readonly F
   ];
 }
 
-/** Of a Deployment or a ReplicaSet. */
+/** Validation of the status of a Deployment or a ReplicaSet. */
 function validateReplicaStatus({ status = {} }: Draft): readonly FieldError[] {
   const counts = [
     'observedGeneration',
