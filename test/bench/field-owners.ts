@@ -10,7 +10,7 @@ import { JsonPresenter } from '../../src/hollow-cluster/apiserver/http/json-pres
 import { ObjectRegistry, type Written } from '../../src/hollow-cluster/apiserver/registry/object-registry.ts';
 import type { Target } from '../../src/hollow-cluster/apiserver/registry/request-target.ts';
 import { ServedTargets } from '../../src/hollow-cluster/apiserver/registry/served-targets.ts';
-import { makeStrategies } from '../../src/hollow-cluster/apiserver/registry/strategies.ts';
+import { makeStrategies } from '../../src/hollow-cluster/apiserver/kinds/strategies.ts';
 import { servedResources } from '../../src/hollow-cluster/apiserver/resources.ts';
 import { VersionedStore } from '../../src/hollow-cluster/apiserver/storage/versioned-store.ts';
 import { SeededRandom } from '../support/fakes.ts';

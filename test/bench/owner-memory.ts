@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
 import { ObjectRegistry } from '../../src/hollow-cluster/apiserver/registry/object-registry.ts';
 import { ServedTargets } from '../../src/hollow-cluster/apiserver/registry/served-targets.ts';
-import { makeStrategies } from '../../src/hollow-cluster/apiserver/registry/strategies.ts';
+import { makeStrategies } from '../../src/hollow-cluster/apiserver/kinds/strategies.ts';
 import { servedResources } from '../../src/hollow-cluster/apiserver/resources.ts';
 import { VersionedStore } from '../../src/hollow-cluster/apiserver/storage/versioned-store.ts';
 import { SeededRandom } from '../support/fakes.ts';

@@ -7,7 +7,17 @@ import { join } from 'node:path';
 import { readBootstrapPolicy } from './bootstrap-policy.ts';
 import { startControlPlane } from './control-plane.ts';
 
-const file = join(import.meta.dirname, '..', '..', 'src', 'apiserver', 'authorization', 'bootstrap-policy.json');
+const file = join(
+  import.meta.dirname,
+  '..',
+  '..',
+  'src',
+  'hollow-cluster',
+  'apiserver',
+  'kinds',
+  'rbac',
+  'bootstrap-policy.json',
+);
 
 await using plane = await startControlPlane();
 const policy = await readBootstrapPolicy(plane.client());

@@ -63,7 +63,7 @@ for (const { name, flags, programs } of servers) {
     );
     assert.deepEqual(exit, { code: 0, signal: null }, demo.stderr);
     const end = lines.at(-1);
-    assert.deepEqual([end?.type, end?.expectations, end?.failed], ['end', 9, []]);
+    assert.deepEqual([end?.type, end?.expectations, end?.failed], ['end', 8, []]);
     const pids = pidsOf(demo);
     assert.equal(pids.length, programs);
     assert.deepEqual(pids.filter(isRunning), []);

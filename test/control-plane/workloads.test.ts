@@ -214,26 +214,6 @@ describe('kube-scheduler and kube-controller-manager on the embedded API server'
     assert.deepEqual(new Set(names), new Set(['ordered-0', 'ordered-1']));
   });
 
-  it('a Job completes, and is deleted with its pods after its time', async () => {
-    const annotations = { 'hollow-kubelet/exit-after': '500ms' };
-    const spec = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'registry.example/job:1' }] };
-    const template = { metadata: { annotations, labels: { app: 'batch' } }, spec };
-    const job = {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: { name: 'batch' },
-      spec: { completions: 3, parallelism: 2, template },
-    };
-    await kubectl('create', '-f', file(job));
-    await kubectl('wait', '--for=condition=complete', 'job/batch', '--timeout=30s');
-    await kubectl('patch', 'job', 'batch', '--type=merge', '-p', '{"spec":{"ttlSecondsAfterFinished":0}}');
-    await waitUntil('deletion of the Job', { timeoutMs }, async () => {
-      return (
-        (await list('/apis/batch/v1/namespaces/default/jobs')).length === 0 && (await podsOf('batch')).length === 0
-      );
-    });
-  });
-
   it('the scheduler stand-in gives the same reasons as kube-scheduler', async () => {
     await kubectl('cordon', 'n-0');
     await kubectl('taint', 'nodes', 'n-1', 'n-2', 'dedicated=other:NoSchedule');

@@ -224,7 +224,7 @@ const workloadCommands: readonly string[] = [
   'get pods -o wide --watch',
   'scale deployment web --replicas=40',
   'taint node c-01 demo=x:NoExecute',
-  'get deployments,replicasets,jobs -A',
+  'get deployments,replicasets -A',
 ];
 
 /** After the scenario everything keeps running until the signal aborts. */

@@ -20,7 +20,7 @@ export interface GroupVersionKind {
   readonly kind: string;
 }
 
-/** One path below an object, as in `pods/NAME/binding`. */
+/** A path below an object, as in `pods/NAME/binding`. */
 export interface ServedSubresource {
   readonly name: string;
   /** Kind of the request or response body; its group may differ from that of the resource (`pods/eviction`). */
@@ -28,7 +28,7 @@ export interface ServedSubresource {
   readonly verbs: readonly Verb[];
 }
 
-/** One collection under a group version. */
+/** A collection under a group version. */
 export interface ServedResource extends GroupVersionKind {
   readonly plural: string;
   readonly singular: string;
@@ -39,7 +39,7 @@ export interface ServedResource extends GroupVersionKind {
   readonly subresources: readonly ServedSubresource[];
   /** A review has no objects: the response to a POST is computed from its body, and nothing is stored. */
   readonly review: boolean;
-  /** Of a custom resource only. */
+  /** Definition of a custom resource; other resources have none. */
   readonly custom?: CustomDefinition;
 }
 

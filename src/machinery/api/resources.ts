@@ -10,7 +10,6 @@ export type ResourceName =
   | 'namespaces'
   | 'daemonsets'
   | 'deployments'
-  | 'jobs'
   | 'nodelifecyclepolicies';
 
 interface Resource {
@@ -38,7 +37,6 @@ export const resources: Readonly<Record<ResourceName, Resource>> = {
   namespaces: { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false },
   daemonsets: { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', namespaced: true },
   deployments: { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true },
-  jobs: { group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job', namespaced: true },
   nodelifecyclepolicies: { ...policyResource, namespaced: false },
 };
 

@@ -8,7 +8,7 @@ import { parseListPlan, parseWatchPlan, type WatchPlan } from '../../hollow-clus
 import { ObjectLister } from '../../hollow-cluster/apiserver/registry/object-lister.ts';
 import type { ObjectRegistry, Written } from '../../hollow-cluster/apiserver/registry/object-registry.ts';
 import { tableOf } from '../../hollow-cluster/apiserver/resources.ts';
-import { PodSubresources } from '../../hollow-cluster/apiserver/registry/pod-subresources.ts';
+import { PodSubresources } from '../../hollow-cluster/apiserver/kinds/pod/pod-subresources.ts';
 import { fieldLabelsOf } from '../../hollow-cluster/apiserver/registry/request-target.ts';
 import { parseSelection, type Selection } from '../../hollow-cluster/apiserver/registry/selection.ts';
 import { WatchCache } from '../../hollow-cluster/apiserver/storage/watch-cache.ts';

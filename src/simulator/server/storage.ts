@@ -1,11 +1,11 @@
 // The storage that all simulated API servers share: etcd, with backups, and the world's own writes, which pass no network.
 import type { KubeObject } from '../../machinery/api/meta.ts';
 import { groupVersion, type ResourceName, resources } from '../../machinery/api/resources.ts';
-import { initialNamespaces } from '../../hollow-cluster/apiserver/registry/namespace-lifecycle.ts';
+import { initialNamespaces } from '../../hollow-cluster/apiserver/kinds/namespace/namespace-lifecycle.ts';
 import { ObjectRegistry } from '../../hollow-cluster/apiserver/registry/object-registry.ts';
 import type { Target } from '../../hollow-cluster/apiserver/registry/request-target.ts';
-import { makeStrategies } from '../../hollow-cluster/apiserver/registry/strategies.ts';
-import type { Endpoint } from '../../hollow-cluster/apiserver/registry/strategy.ts';
+import { makeStrategies } from '../../hollow-cluster/apiserver/kinds/strategies.ts';
+import type { Endpoint } from '../../hollow-cluster/apiserver/kinds/strategy.ts';
 import { findServedResource, tableOf } from '../../hollow-cluster/apiserver/resources.ts';
 import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
 import type { ObjectType, StoredObject } from '../../hollow-cluster/apiserver/storage/stored-object.ts';

@@ -1,4 +1,4 @@
-/** Objects of every kind that the API servers are compared on: each with few fields, so that the defaults show. */
+/** Objects of the kinds with rules, which the API servers are compared on: each with few fields, so that the defaults show. */
 import type { Json } from './client.ts';
 
 /** One object, its status, and a change of its spec. */
@@ -18,8 +18,6 @@ const labels = { app: 'web' };
 const selector = { matchLabels: labels };
 const container = { name: 'main', image: 'registry.example/web:1' };
 const template = { metadata: { labels }, spec: { containers: [container] } };
-const jobTemplate = { spec: { restartPolicy: 'Never', containers: [container] } };
-const then = '2026-01-02T03:04:05Z';
 const storage = { resources: { requests: { storage: '1Gi' } }, accessModes: ['ReadWriteOnce'] };
 
 function named(name: string, fields: Json): Json {
@@ -28,7 +26,6 @@ function named(name: string, fields: Json): Json {
 
 const core = { version: 'api/v1' } as const;
 const apps = { version: 'apis/apps/v1' } as const;
-const batch = { version: 'apis/batch/v1' } as const;
 const policy = { version: 'apis/policy/v1' } as const;
 const cluster = { clusterScoped: true } as const;
 
@@ -76,72 +73,7 @@ const coreExamples: readonly Example[] = [
   { ...core, plural: 'nodes', ...cluster, body: named('recorded-node', {}) },
   { ...core, plural: 'pods', body: named('pod', { spec: { ...template.spec, ...account } }) },
   { ...core, plural: 'pods', body: named('full-pod', { spec: fullPod }) },
-  {
-    ...core,
-    plural: 'podtemplates',
-    body: named('pt', { template }),
-    change: { template: { metadata: { labels: { app: 'other' } } } },
-  },
-  {
-    ...core,
-    plural: 'replicationcontrollers',
-    body: named('rc', { spec: { template } }),
-    status: { replicas: 1, readyReplicas: 1 },
-    change: { spec: { replicas: 3 } },
-  },
-  {
-    ...core,
-    plural: 'resourcequotas',
-    body: named('rq', { spec: { hard: { pods: '3', 'requests.cpu': '2', 'limits.cpu': '4' } } }),
-    status: {
-      hard: { pods: '3', 'requests.cpu': '2', 'limits.cpu': '4' },
-      used: { pods: '1', 'requests.cpu': '100m' },
-    },
-  },
-  { ...core, plural: 'secrets', body: named('secret', { data: { a: 'MQ==' }, stringData: { b: 'text' } }) },
-  {
-    ...core,
-    plural: 'secrets',
-    body: named('secret-tls', { type: 'kubernetes.io/tls', data: { 'tls.crt': '', 'tls.key': '' } }),
-  },
   { ...core, plural: 'serviceaccounts', body: named('sa', {}) },
-  {
-    ...core,
-    plural: 'services',
-    body: named('svc', { spec: { selector: labels, ports: [{ port: 80 }] } }),
-    change: { spec: { selector: { app: 'other' } } },
-  },
-  {
-    ...core,
-    plural: 'services',
-    body: named('svc-headless', {
-      spec: {
-        clusterIP: 'None',
-        ports: [
-          { name: 'a', port: 80, targetPort: 'web' },
-          { name: 'b', port: 81, protocol: 'UDP' },
-        ],
-      },
-    }),
-  },
-  {
-    ...core,
-    plural: 'services',
-    body: named('svc-name', { spec: { type: 'ExternalName', externalName: 'a.example' } }),
-  },
-  {
-    ...core,
-    plural: 'services',
-    body: named('svc-node', {
-      spec: { type: 'NodePort', sessionAffinity: 'ClientIP', selector: labels, ports: [{ port: 80 }] },
-    }),
-  },
-  {
-    ...core,
-    plural: 'services',
-    body: named('svc-balanced', { spec: { type: 'LoadBalancer', selector: labels, ports: [{ port: 80 }] } }),
-    status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
-  },
 ];
 
 const workloadExamples: readonly Example[] = [
@@ -193,34 +125,6 @@ const workloadExamples: readonly Example[] = [
     plural: 'statefulsets',
     body: named('sts-delete', { spec: { selector, template, updateStrategy: { type: 'OnDelete' } } }),
   },
-  {
-    ...batch,
-    plural: 'cronjobs',
-    body: named('cj', { spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template: jobTemplate } } } }),
-    status: { lastScheduleTime: then, active: [{ kind: 'Job', name: 'a' }] },
-    change: { spec: { suspend: true, timeZone: 'Etc/UTC' } },
-  },
-  {
-    ...batch,
-    plural: 'jobs',
-    body: named('job', { spec: { template: jobTemplate } }),
-    status: { active: 1, startTime: then },
-    change: { spec: { parallelism: 2 } },
-  },
-  {
-    ...batch,
-    plural: 'jobs',
-    body: named('job-indexed', {
-      spec: {
-        completions: 3,
-        completionMode: 'Indexed',
-        backoffLimitPerIndex: 1,
-        suspend: true,
-        template: jobTemplate,
-      },
-    }),
-  },
-  { ...batch, plural: 'jobs', body: named('job-queue', { spec: { parallelism: 3, template: jobTemplate } }) },
   {
     ...policy,
     plural: 'poddisruptionbudgets',

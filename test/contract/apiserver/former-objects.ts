@@ -1,6 +1,6 @@
 /**
- * Objects as version 1 of the data dir format has them from a server that did not yet canonicalise quantities, set most
- * defaults or allocate addresses: without kind and apiVersion.
+ * Objects as version 1 of the data dir format has them from a server that did not yet canonicalise quantities or set most
+ * defaults: without kind and apiVersion.
  */
 import type { Json } from './client.ts';
 
@@ -70,26 +70,9 @@ function pod(name: string, spec: Json): FormerObject {
   return former('pods', 'api/v1', name, { metadata, spec: { ...podSpec, ...spec }, status: { phase: 'Pending' } });
 }
 
-function service(name: string, spec: Json): FormerObject {
-  const fields = {
-    ports: [{ port: 80, targetPort: 0, protocol: 'TCP' }],
-    clusterIPs: ['None'],
-    ipFamilies: ['IPv4'],
-    ipFamilyPolicy: 'SingleStack',
-    sessionAffinity: 'None',
-    internalTrafficPolicy: 'Cluster',
-  };
-  return former('services', 'api/v1', name, { spec: { ...fields, ...spec }, status: { loadBalancer: {} } });
-}
-
-const jobUid = { 'batch.kubernetes.io/controller-uid': 'uid-of-jobs.batch-half' };
-
 export const formerPod = pod('half', {
   containers: [{ ...container, resources: { requests: { cpu: '0.5', memory: '1024Mi' } } }],
 });
-
-/** Its address is not in `clusterIPs`. */
-export const formerService = service('chosen', { type: 'ClusterIP', clusterIP: '10.96.7.7' });
 
 /** Its kind cannot have such data. */
 export const undecodable = former('configmaps', 'api/v1', 'malformed', { data: ['x'] });
@@ -108,30 +91,8 @@ export const formerObjects: readonly FormerObject[] = [
     ],
     containers: [{ ...container, livenessProbe: { httpGet: { port: 80 } } }],
   }),
-  former('jobs.batch', 'apis/batch/v1', 'half', {
-    spec: {
-      template: {
-        metadata: { labels: jobUid },
-        spec: { ...template, containers: [{ ...container, resources: { requests: { cpu: '0.5' } } }] },
-      },
-      completions: 1,
-      parallelism: 1,
-      completionMode: 'NonIndexed',
-      suspend: false,
-      backoffLimit: 6,
-      podReplacementPolicy: 'TerminatingOrFailed',
-      selector: { matchLabels: jobUid },
-    },
-    status: {},
-  }),
   former('persistentvolumeclaims', 'api/v1', 'large', {
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1024Mi' } } },
     status: { phase: 'Pending' },
   }),
-  formerService,
-  service('sixth', { type: 'ClusterIP', clusterIP: 'fd00::1' }),
-  service('older', { type: 'ClusterIP', clusterIP: '10.96.7.8', clusterIPs: undefined, ipFamilies: undefined }),
-  service('on-nodes', { type: 'NodePort', clusterIP: 'None' }),
-  service('balanced', { type: 'LoadBalancer', clusterIP: 'None', externalTrafficPolicy: 'Local' }),
-  service('external', { type: 'ExternalName', externalName: 'a.example.com', clusterIP: 'None' }),
 ];

@@ -1,4 +1,4 @@
-/** Workloads that kube-apiserver rejects: Deployments, StatefulSets, DaemonSets, Jobs and their pod templates. */
+/** Workloads that kube-apiserver rejects: Deployments, StatefulSets, DaemonSets and their pod templates. */
 import { invalidChanges, invalidCreations, type InvalidRow } from './invalid-rows.ts';
 
 const labels = { app: 'web' };
@@ -6,25 +6,11 @@ const selector = { matchLabels: labels };
 const container = { name: 'main', image: 'registry.example/web:1' };
 const template = { metadata: { labels }, spec: { containers: [container] } };
 const apps = { version: 'apis/apps/v1' } as const;
-const batch = { version: 'apis/batch/v1' } as const;
 
 const deployment = { ...apps, plural: 'deployments', body: { spec: { selector, template } } };
 const replicaSet = { ...apps, plural: 'replicasets', body: { spec: { selector, template } } };
 const statefulSet = { ...apps, plural: 'statefulsets', body: { spec: { serviceName: 'web', selector, template } } };
 const daemonSet = { ...apps, plural: 'daemonsets', body: { spec: { selector, template } } };
-const controller = {
-  version: 'api/v1',
-  plural: 'replicationcontrollers',
-  body: { spec: { selector: labels, template } },
-};
-const jobTemplate = { spec: { restartPolicy: 'Never', containers: [container] } };
-const job = { ...batch, plural: 'jobs', body: { spec: { template: jobTemplate } } };
-const cronJob = {
-  ...batch,
-  plural: 'cronjobs',
-  body: { spec: { schedule: '0 0 * * *', jobTemplate: { spec: { template: jobTemplate } } } },
-};
-
 /** A Deployment whose only container has these fields. */
 function withContainer(fields: object): object {
   return { spec: { template: { spec: { containers: [{ ...container, ...fields }] } } } };
@@ -278,7 +264,6 @@ const statefulSets: readonly InvalidRow[] = [
       spec: { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Keep', whenScaled: 'Keep' } },
     },
     'an invalid service': { spec: { serviceName: 'Web' } },
-    'claims without size': { spec: { volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: {} }] } },
   }),
   ...invalidChanges(statefulSet, {
     'another service': { spec: { serviceName: 'other' } },
@@ -318,145 +303,4 @@ const daemonSets: readonly InvalidRow[] = [
   ),
 ];
 
-const controllers: readonly InvalidRow[] = [
-  ...invalidCreations(controller, {
-    ...badTemplates,
-    'no selector': { spec: { selector: null, template: { metadata: { labels: null } } } },
-    'labels that are not selected': { spec: { template: { metadata: { labels: { app: 'other' } } } } },
-    'no template': { spec: { template: null } },
-    'negative numbers': { spec: { replicas: -1, minReadySeconds: -1 } },
-    'a name in capital letters': { metadata: { name: 'Web' } },
-  }),
-  ...invalidChanges(controller, statusRows, 'status'),
-];
-
-const jobs: readonly InvalidRow[] = [
-  ...invalidCreations(job, {
-    'pods that always restart': withPod({ restartPolicy: null }),
-    'an unknown restart policy': withPod({ restartPolicy: 'Sometimes' }),
-    'negative numbers': {
-      spec: {
-        parallelism: -1,
-        completions: -1,
-        activeDeadlineSeconds: -1,
-        backoffLimit: -1,
-        ttlSecondsAfterFinished: -1,
-      },
-    },
-    'an unknown completion mode': { spec: { completionMode: 'Random' } },
-    'an index without completions': { spec: { completionMode: 'Indexed', completions: null, parallelism: 2 } },
-    'limits per index without index': { spec: { backoffLimitPerIndex: 1, maxFailedIndexes: 1 } },
-    'failed indexes without limit': { spec: { completionMode: 'Indexed', completions: 2, maxFailedIndexes: 3 } },
-    'a selector': { spec: { selector } },
-    'a manual selector that selects nothing': { spec: { manualSelector: true, selector: { matchLabels: { a: 'b' } } } },
-    'no manual selector': { spec: { manualSelector: true } },
-    'an unknown replacement policy': { spec: { podReplacementPolicy: 'Never' } },
-    'a manager without domain': { spec: { managedBy: 'me' } },
-    'a failure policy that is incomplete': {
-      spec: {
-        podFailurePolicy: {
-          rules: [
-            { action: 'Restart', onExitCodes: { operator: 'In', values: [0, 3, 2, 2] } },
-            { action: 'FailIndex', onPodConditions: [{ type: 'Ready', status: 'Maybe' }] },
-            { action: 'Ignore' },
-          ],
-        },
-      },
-    },
-    'a failure policy and pods that restart': {
-      spec: {
-        template: { spec: { restartPolicy: 'OnFailure' } },
-        podReplacementPolicy: 'TerminatingOrFailed',
-        podFailurePolicy: { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'Ready' }] }] },
-      },
-    },
-    'a success policy without index': { spec: { successPolicy: { rules: [{ succeededCount: 1 }] } } },
-    'a success policy that is incomplete': {
-      spec: {
-        completionMode: 'Indexed',
-        completions: 3,
-        successPolicy: { rules: [{}, { succeededCount: 4 }, { succeededIndexes: '2-1' }, { succeededIndexes: '1,5' }] },
-      },
-    },
-    'a name that is too long for the index': {
-      metadata: { name: 'a'.repeat(63) },
-      spec: { completionMode: 'Indexed', completions: 3 },
-    },
-  }),
-  ...invalidChanges(job, {
-    'other completions': { spec: { completions: 5 } },
-    'another template': withPod({ terminationGracePeriodSeconds: 5 }),
-    'another completion mode': { spec: { completionMode: 'Indexed' } },
-    'another selector': { spec: { selector: { matchLabels: { a: 'b' } } } },
-    'a failure policy': {
-      spec: {
-        podFailurePolicy: { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'Ready' }] }] },
-        podReplacementPolicy: 'Failed',
-      },
-    },
-  }),
-  ...invalidChanges(
-    { ...job, body: { spec: { template: jobTemplate, completionMode: 'Indexed', completions: 3, parallelism: 3 } } },
-    { 'other completions only': { spec: { completions: 5 } } },
-  ),
-  ...invalidChanges(
-    job,
-    {
-      'negative numbers': { status: { active: -1, succeeded: -1, failed: -1 } },
-      'completed without conditions before': {
-        status: { conditions: [{ type: 'Complete', status: 'True' }], startTime: '2026-01-02T03:04:05Z' },
-      },
-      'failed without target': {
-        status: { conditions: [{ type: 'Failed', status: 'True' }], startTime: '2026-01-02T03:04:05Z', active: 1 },
-      },
-      'completed and failed': {
-        status: {
-          conditions: ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'].map((type) => ({
-            type,
-            status: 'True',
-          })),
-          completionTime: '2026-01-02T03:04:05Z',
-        },
-      },
-      'a completion time before the start': {
-        status: { startTime: '2026-01-02T03:04:05Z', completionTime: '2026-01-02T03:04:04Z' },
-      },
-      'more ready than active': { status: { active: 1, ready: 2 } },
-      'completed indexes without index': { status: { completedIndexes: '1', failedIndexes: '2' } },
-    },
-    'status',
-  ),
-];
-
-const cronJobs: readonly InvalidRow[] = [
-  ...invalidCreations(cronJob, {
-    'no schedule': { spec: { schedule: null } },
-    'a schedule of six parts': { spec: { schedule: '0 0 * * * *' } },
-    'a schedule that is out of range': { spec: { schedule: '60 0 * * *' } },
-    'a schedule that is not a number': { spec: { schedule: 'a 0 * * *' } },
-    'an unknown descriptor': { spec: { schedule: '@sometimes' } },
-    'a schedule with a zone': { spec: { schedule: 'TZ=UTC 0 0 * * *' } },
-    'an empty zone': { spec: { timeZone: '' } },
-    'an unknown zone': { spec: { timeZone: 'Mars/Base' } },
-    'an invalid zone': { spec: { timeZone: '../etc' } },
-    'the local zone': { spec: { timeZone: 'Local' } },
-    'an unknown policy': { spec: { concurrencyPolicy: 'Queue' } },
-    'negative numbers': {
-      spec: { startingDeadlineSeconds: -1, successfulJobsHistoryLimit: -1, failedJobsHistoryLimit: -1 },
-    },
-    'a selector': { spec: { jobTemplate: { spec: { selector, manualSelector: true } } } },
-    'pods that always restart': { spec: { jobTemplate: { spec: { template: { spec: { restartPolicy: null } } } } } },
-    'a name that is too long': { metadata: { name: 'a'.repeat(53) } },
-  }),
-  ...invalidChanges(cronJob, { 'an unknown policy': { spec: { concurrencyPolicy: 'Queue' } } }),
-];
-
-export const invalidWorkloads: readonly InvalidRow[] = [
-  ...deployments,
-  ...replicaSets,
-  ...statefulSets,
-  ...daemonSets,
-  ...controllers,
-  ...jobs,
-  ...cronJobs,
-];
+export const invalidWorkloads: readonly InvalidRow[] = [...deployments, ...replicaSets, ...statefulSets, ...daemonSets];

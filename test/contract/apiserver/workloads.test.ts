@@ -1,16 +1,7 @@
 /** Defaults, generations, scale and tables of the resources that kube-controller-manager works with. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type ApiResponse,
-  expect,
-  type Json,
-  jsonPatch,
-  mergePatch,
-  openClient,
-  strategicPatch,
-  tableAccept,
-} from './client.ts';
+import { expect, type Json, jsonPatch, mergePatch, openClient, strategicPatch, tableAccept } from './client.ts';
 
 const client = await openClient();
 const labels = { app: 'web' };
@@ -83,33 +74,11 @@ test('T134 scale reads and writes the replicas', async () => {
   assert.equal(expect(await client.get(path), 200).spec.replicas, 7);
 });
 
-test('a Job selects its pods by its own uid', async () => {
-  const spec = { ...template.spec, restartPolicy: 'Never' };
-  const { object } = await make('batch', 'jobs', { template: { spec } });
-  const { uid, name } = object.metadata;
-  assert.deepEqual(object.spec.selector, { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } });
-  assert.deepEqual(object.spec.template.metadata.labels, {
-    'batch.kubernetes.io/controller-uid': uid,
-    'batch.kubernetes.io/job-name': name,
-    'controller-uid': uid,
-    'job-name': name,
-  });
-  const { completions, parallelism, backoffLimit, completionMode, suspend } = object.spec;
-  assert.deepEqual([completions, parallelism, backoffLimit, completionMode, suspend], [1, 1, 6, 'NonIndexed', false]);
-});
-
-test('a StatefulSet and a CronJob get the defaults of upstream', async () => {
+test('a StatefulSet gets the defaults of upstream', async () => {
   const ordered = (await make('apps', 'statefulsets', { serviceName: 'web', selector, template })).object.spec;
   assert.deepEqual(
     [ordered.replicas, ordered.podManagementPolicy, ordered.updateStrategy],
     [1, 'OrderedReady', { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }],
-  );
-  const pod = { ...template.spec, restartPolicy: 'Never' };
-  const jobTemplate = { spec: { template: { spec: pod } } };
-  const timed = (await make('batch', 'cronjobs', { schedule: '0 0 * * *', jobTemplate })).object.spec;
-  assert.deepEqual(
-    [timed.concurrencyPolicy, timed.suspend, timed.successfulJobsHistoryLimit, timed.failedJobsHistoryLimit],
-    ['Allow', false, 3, 1],
   );
 });
 
@@ -161,49 +130,6 @@ test('a strategic merge patch changes one container of a Deployment; a JSON patc
     [failed.code, failed.body.message, failed.body.reason],
     [422, 'the server rejected our request due to an error in our request', 'Invalid'],
   );
-});
-
-test('the time zone of a CronJob must be one of the IANA database', async () => {
-  const collection = collectionOf('batch', 'cronjobs', await client.namespace());
-  const jobTemplate = { spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } };
-  const create = async (timeZone: string): Promise<ApiResponse> =>
-    client.post(collection, {
-      metadata: { name: client.name('cron') },
-      spec: { schedule: '0 0 * * *', jobTemplate, timeZone },
-    });
-  const explicit = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
-  for (const [timeZone, why] of [
-    ['bad-time-zone', 'unknown time zone bad-time-zone'],
-    ['Europe/../Rome', 'unknown time zone Europe/../Rome'],
-    ['+01', 'unknown time zone +01'],
-    ['Local', explicit],
-    ['', 'timeZone must be nil or non-empty string'],
-  ] as const) {
-    const [cause] = expect(await create(timeZone), 422).details.causes;
-    assert.deepEqual(
-      [cause.field, cause.message],
-      ['spec.timeZone', `Invalid value: ${JSON.stringify(timeZone)}: ${why}`],
-    );
-  }
-  for (const zone of ['Europe/Rome', 'Etc/GMT+5', 'UTC', 'US/Pacific', 'EST5EDT']) expect(await create(zone), 201);
-});
-
-test('the indexes of a Job are counted without being listed', async () => {
-  const collection = collectionOf('batch', 'jobs', await client.namespace());
-  const jobOf = (succeededCount: number): object => ({
-    metadata: { name: client.name('o') },
-    spec: {
-      suspend: true,
-      completionMode: 'Indexed',
-      completions: 2_147_483_647,
-      parallelism: 1,
-      successPolicy: { rules: [{ succeededIndexes: '0-2000000000', succeededCount }] },
-      template: { spec: { ...template.spec, restartPolicy: 'Never' } },
-    },
-  });
-  expect(await client.post(collection, jobOf(2_000_000_001)), 201);
-  const { message } = expect(await client.post(collection, jobOf(2_000_000_002)), 422);
-  assert.match(message, /must be less than or equal to 2000000001 \(the number of indexes in/);
 });
 
 test('a number of surplus pods beyond 32 bits is rejected', async () => {

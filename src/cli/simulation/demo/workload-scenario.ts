@@ -1,7 +1,7 @@
 // The scenario of the demo with workloads: after an outage of nodes their pods run on other nodes.
 import { allNodeNames, demoControllerOptions } from './cluster.ts';
 import { everyNodeIsHealthy, type Expectation, expectNone, notReady, type Scene } from './scenario.ts';
-import { jobCompletions, webReplicas, type Workloads } from './workloads.ts';
+import { webReplicas, type Workloads } from './workloads.ts';
 
 const nodesLost = 3;
 const { nodeEvictionRate } = demoControllerOptions;
@@ -34,7 +34,7 @@ function servingElsewhere(workloads: Workloads): string | undefined {
 
 function created(workloads: Workloads): Scene {
   return {
-    title: `A Deployment with ${webReplicas} replicas and a Job are created`,
+    title: `A Deployment with ${webReplicas} replicas is created`,
     text: 'kube-controller-manager makes their pods, kube-scheduler places them, hollow nodes run them.',
     act: () => workloads.create(),
     expectations: [
@@ -47,14 +47,6 @@ function created(workloads: Workloads): Scene {
           return serving.length === webReplicas && nodes === webReplicas
             ? undefined
             : `${serving.length} on ${nodes} nodes`;
-        },
-      },
-      {
-        what: `the Job completes: ${jobCompletions} of its pods end with success`,
-        withinMs: 40_000,
-        missing: async () => {
-          const succeeded = await workloads.jobSucceeded();
-          return succeeded === jobCompletions ? undefined : `${succeeded} succeeded`;
         },
       },
     ],

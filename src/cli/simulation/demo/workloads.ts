@@ -1,24 +1,15 @@
-// A Deployment and a Job, whose pods kube-controller-manager makes and kube-scheduler places.
-import { ApiError } from '../../../machinery/api/api-error.ts';
-import type { KubeObject } from '../../../machinery/api/meta.ts';
+// A Deployment, whose pods kube-controller-manager makes and kube-scheduler places.
 import type { PodView } from '../../../machinery/api/pod.ts';
 import type { WorkloadPrograms } from '../programs/workload-programs.ts';
 import type { DemoEnvironment } from './environment.ts';
 
 export const webReplicas = 12;
-export const jobCompletions = 3;
 
 const namespace = 'default';
 const web = { namespace, name: 'web' };
-const job = { namespace, name: 'once' };
 const appLabel = 'demo.example.com/app';
 const containers = [{ name: 'main', image: 'registry.example/main:1' }];
 const neverAborted = new AbortController().signal;
-
-function templateOf({ name }: { readonly name: string }, over: object, annotations: object): object {
-  const spec = { terminationGracePeriodSeconds: 1, containers, ...over };
-  return { metadata: { labels: { [appLabel]: name }, annotations }, spec };
-}
 
 /** What the scenes with workloads do and read. */
 export class Workloads {
@@ -43,12 +34,13 @@ export class Workloads {
   }
 
   create(): void {
-    const selector = { matchLabels: { [appLabel]: web.name } };
-    const webSpec = { replicas: webReplicas, selector, template: templateOf(web, {}, {}) };
-    this.#do('deployments', () => this.#create('deployments', { metadata: web, spec: webSpec }));
-    const template = templateOf(job, { restartPolicy: 'Never' }, { 'hollow-kubelet/exit-after': '1s' });
-    const jobSpec = { completions: jobCompletions, parallelism: jobCompletions, template };
-    this.#do('jobs', () => this.#create('jobs', { metadata: job, spec: jobSpec }));
+    const matchLabels = { [appLabel]: web.name };
+    const pod = { terminationGracePeriodSeconds: 1, containers };
+    const template = { metadata: { labels: matchLabels }, spec: pod };
+    const deployment = { metadata: web, spec: { replicas: webReplicas, selector: { matchLabels }, template } };
+    this.#do(
+      async () => void (await this.#environment.api.create('deployments', deployment, { signal: neverAborted })),
+    );
   }
 
   /** Disconnects this many nodes on which pods of the Deployment run. */
@@ -62,7 +54,7 @@ export class Workloads {
   }
 
   deleteDeployment(): void {
-    this.#do('deployments', async () => {
+    this.#do(async () => {
       const { api } = this.#environment;
       const { metadata } = await api.get('deployments', web, { signal: neverAborted });
       await api.delete('deployments', web, { uid: metadata.uid ?? '', signal: neverAborted });
@@ -79,27 +71,9 @@ export class Workloads {
     return this.pods().filter(({ ready, terminating }) => ready === 'True' && !terminating);
   }
 
-  async jobSucceeded(): Promise<number> {
-    try {
-      const found: KubeObject & { readonly status?: { readonly succeeded?: number } } = await this.#environment.api.get(
-        'jobs',
-        job,
-        { signal: neverAborted },
-      );
-      return found.status?.succeeded ?? 0;
-    } catch (error) {
-      if (error instanceof ApiError) return 0;
-      throw error;
-    }
-  }
-
-  async #create(resource: 'deployments' | 'jobs', object: KubeObject & { readonly spec: object }): Promise<void> {
-    await this.#environment.api.create(resource, object, { signal: neverAborted });
-  }
-
-  #do(what: string, work: () => Promise<void>): void {
+  #do(work: () => Promise<void>): void {
     work().catch((error: unknown) => {
-      this.#problem = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+      this.#problem = `deployments: ${error instanceof Error ? error.message : String(error)}`;
     });
   }
 }

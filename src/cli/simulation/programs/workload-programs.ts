@@ -1,7 +1,6 @@
-// kube-scheduler and kube-controller-manager, as released, against any API server: what makes pods of Deployments and Jobs
-// and places them. Without the controllers that this project replaces.
-import { generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+// kube-scheduler and kube-controller-manager, as released, against any API server: what makes pods of Deployments and
+// places them. Without the controllers that this project replaces.
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import { Guard } from './guard.ts';
@@ -30,21 +29,17 @@ const workloadControllers: readonly string[] = [
   'replicaset-controller',
   'statefulset-controller',
   'daemonset-controller',
-  'job-controller',
-  'cronjob-controller',
-  'ttl-after-finished-controller',
   'disruption-controller',
   'endpointslice-controller',
   'namespace-controller',
   'serviceaccount-controller',
-  'serviceaccount-token-controller',
   'garbage-collector-controller',
 ];
 
 interface WorkloadProgramsOptions {
   readonly files: WorkloadFiles;
   readonly kubeconfigFile: string;
-  /** Created; for logs and keys. Removed at the end. */
+  /** Folder of logs; created, and removed at the end. */
   readonly folder: string;
   readonly clock: Clock;
   /** Default: false. */
@@ -112,12 +107,5 @@ function argumentsOf(name: WorkloadProgram, options: WorkloadProgramsOptions): r
 }
 
 function managerArguments(folder: string): readonly string[] {
-  const keyFile = join(folder, 'service-account.key');
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
-  writeFileSync(keyFile, privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
-  return [
-    `--controllers=${workloadControllers.join(',')}`,
-    `--service-account-private-key-file=${keyFile}`,
-    `--cert-dir=${join(folder, 'certificates')}`,
-  ];
+  return [`--controllers=${workloadControllers.join(',')}`, `--cert-dir=${join(folder, 'certificates')}`];
 }

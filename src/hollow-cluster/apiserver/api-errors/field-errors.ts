@@ -44,8 +44,3 @@ export function tooLongField(field: string, detail: string): FieldError {
 export function notFoundField(field: string, value: unknown): FieldError {
   return fieldError(field, 'FieldValueNotFound', `Not found: ${quote(value)}`);
 }
-
-/** Without a value that could be shown. */
-export function inconsistentField(field: string, detail: string): FieldError {
-  return fieldError(field, 'FieldValueInvalid', 'Invalid value', detail);
-}

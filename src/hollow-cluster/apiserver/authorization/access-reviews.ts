@@ -21,7 +21,7 @@ interface ReviewRequest {
   readonly kind: string;
   /** The decoded request body. */
   readonly body: MutableJsonMap;
-  /** Of the path; undefined for a kind without namespace. */
+  /** Namespace of the path; undefined for a kind without namespace. */
   readonly namespace: string | undefined;
   readonly user: User;
 }
@@ -29,7 +29,7 @@ interface ReviewRequest {
 interface AccessReviewsOptions {
   readonly authorizer: Authorizer;
   readonly tokens: TokenReader;
-  /** For which tokens are valid. */
+  /** Audiences for which tokens are valid. */
   readonly audiences: readonly string[];
 }
 

@@ -58,7 +58,7 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-/** As apimachinery joins errors: equal ones count once. */
+/** Errors as apimachinery joins them: equal ones count once. */
 function joinErrors(errors: readonly string[]): string {
   const unique = [...new Set(errors)];
   return unique.length > 1 ? `[${unique.join(', ')}]` : (unique[0] ?? '');

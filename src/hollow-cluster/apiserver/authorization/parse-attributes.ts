@@ -43,7 +43,7 @@ const verbsByMethod: Readonly<Record<string, string>> = {
   PATCH: 'patch',
   DELETE: 'delete',
 };
-/** These follow the name of a namespace without being resources of it. */
+/** Subresources of a namespace, which follow its name without being resources in it. */
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize']);
 /** First parts of paths like `/api/v1/watch/pods`, which this server does not serve. */
 const verbsInPath: ReadonlySet<string> = new Set(['proxy', 'watch']);

@@ -11,7 +11,7 @@ interface GrantedRule {
 
 interface ResolvedRules {
   readonly granted: readonly GrantedRule[];
-  /** One for each binding whose role is missing; the others apply nevertheless. */
+  /** Errors, one for each binding whose role is missing; the others apply nevertheless. */
   readonly errors: readonly string[];
 }
 
@@ -63,7 +63,7 @@ function appliesTo(subject: Subject, user: User, bindingNamespace: string): bool
   }
 }
 
-/** As kube-apiserver puts it, the namespace of a binding after its name included. */
+/** Text of a grant as in kube-apiserver, the namespace of a binding after its name included. */
 function describeGrant({ kind, name, namespace, roleRef }: Binding, subject: Subject): string {
   const binding = kind === 'RoleBinding' ? `${name}/${namespace}` : name;
   const role = `${roleRef.kind} ${JSON.stringify(roleRef.name)}`;

@@ -19,7 +19,7 @@ export function selectMissingRules(owned: readonly PolicyRule[], wanted: readonl
   return [...joined.values()];
 }
 
-/** As messages show a rule: `{APIGroups:["apps"], Resources:["pods"], Verbs:["get"]}`. */
+/** A rule as messages show it: `{APIGroups:["apps"], Resources:["pods"], Verbs:["get"]}`. */
 export function describeRule(rule: PolicyRule): string {
   const fields = [
     ['APIGroups', rule.apiGroups],
@@ -32,12 +32,12 @@ export function describeRule(rule: PolicyRule): string {
   return `{${given.map(([name, values]) => `${name}:${describeList(values)}`).join(', ')}}`;
 }
 
-/** As Go's `%q` prints a list of strings. */
+/** A list of strings as Go's `%q` prints it. */
 export function describeList(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
 }
 
-/** One rule for each combination of verb, group, resource and name. */
+/** Rules of one verb, group, resource and name each. */
 function splitRule(rule: PolicyRule): readonly PolicyRule[] {
   const none = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
   const names = rule.resourceNames.length === 0 ? [[]] : rule.resourceNames.map((name) => [name]);

@@ -49,7 +49,7 @@ function validateNamespace(body: MutableJsonMap): readonly FieldError[] {
   return [problem('spec.resourceAttributes.namespace', namespace, 'must match metadata.namespace')];
 }
 
-/** As upstream's internal type, which has no JSON names. */
+/** Attributes as upstream's internal type, which has no JSON names. */
 function internalForm(attributes: MutableJsonMap): MutableJsonMap {
   return { Path: textAt(attributes, 'path'), Verb: textAt(attributes, 'verb') };
 }

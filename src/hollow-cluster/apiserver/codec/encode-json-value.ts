@@ -14,7 +14,7 @@ const microStart = '2026-11-21T06:42:20.'.length;
 const microEnd = '2026-11-21T06:42:20.123456'.length;
 const nanosPerMicro = 1_000;
 
-/** By full message name. */
+/** Encoders of messages whose JSON form is not an object of their fields, by full message name. */
 export const jsonMessages: ReadonlyMap<string, WriteFields> = new Map<string, WriteFields>([
   ['k8s.io.apimachinery.pkg.apis.meta.v1.Time', writeTime],
   ['k8s.io.apimachinery.pkg.apis.meta.v1.MicroTime', writeMicroTime],

@@ -12,9 +12,9 @@ type WriteValue = (writer: ReverseWriter, value: unknown) => void;
 type WriteField = (writer: ReverseWriter, value: unknown) => void;
 
 interface FieldPlan {
-  /** In JSON; undefined if the fields are those of the enclosing message. */
+  /** Name in JSON; undefined if the fields are those of the enclosing message. */
   readonly name: string | undefined;
-  /** Without a value it is left out: a pointer, a slice or a map in Go. */
+  /** Whether a field without a value is left out: a pointer, a slice or a map in Go. */
   readonly optional: boolean;
   readonly write: WriteField;
 }
@@ -133,7 +133,7 @@ function mapWriter(tag: number, type: ValueType): WriteField {
   };
 }
 
-/** In the order of their bytes, which differs from that of their UTF-16 units only beyond the basic plane. */
+/** Keys in the order of their bytes, which differs from that of their UTF-16 units only beyond the basic plane. */
 function sortKeys(keys: string[]): readonly string[] {
   if (!keys.some((key) => loneOrPairedSurrogate.test(key))) return keys.sort();
   return keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));

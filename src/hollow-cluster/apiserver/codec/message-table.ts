@@ -3,18 +3,18 @@ import { apiVersionOf, servedResources } from '../resources.ts';
 import descriptor from './descriptor.json' with { type: 'json' };
 import { packageNameOf } from './package-name.ts';
 
-/** One field of the descriptor. */
+/** A field of the descriptor. */
 export interface MessageField {
   /** A scalar's protobuf type, or the full name of a message. */
   readonly type: string;
-  /** Its number. */
+  /** Field number. */
   readonly id: number;
   readonly rule?: 'repeated';
   /** Present for maps. */
   readonly keyType?: string;
   readonly options?: {
     readonly keep?: string;
-    /** Its fields are inlined into the enclosing message. */
+    /** Whether the fields of the message are inlined into the enclosing message. */
     readonly inline?: boolean;
     readonly patchStrategy?: string;
     readonly mergeKey?: string;
@@ -37,7 +37,7 @@ const declared = new Map(listMessages(descriptor, ''));
 const flattened = new Map<string, MessageFields>();
 const listed = new Map<string, readonly (readonly [string, MessageField])[]>();
 
-/** By group version and kind. */
+/** Names of messages by group version and kind. */
 const named = new Map<string, Map<string, string>>();
 
 /**

@@ -32,7 +32,7 @@ export function isInt64(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value;
 }
 
-/** Also of values with bigints. */
+/** JSON of a value that may contain bigints. */
 export function stringifyExact(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, undefined, indent);

@@ -32,7 +32,7 @@ interface ListTags {
 }
 
 const listTags: ListTags = { metadata: firstField, items: secondField };
-/** Of the `PartialObjectMetadataList` of this version. */
+/** Tags of the `PartialObjectMetadataList` of v1beta1. */
 const betaListTags: ListTags = { metadata: secondField, items: firstField };
 const betaMeta = 'meta.k8s.io/v1beta1';
 

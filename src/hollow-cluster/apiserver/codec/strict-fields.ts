@@ -39,7 +39,7 @@ export function findStrictProblems(text: string, message: string | undefined): r
   return reader.problems;
 }
 
-/** The same for a list of objects with these fields, as a JSON patch is one. */
+/** Problems of the fields of a list of objects with these names, as a JSON patch is one. */
 export function findListProblems(text: string, names: readonly string[]): readonly string[] {
   // Their values may be anything.
   const fields = new Map(names.map((name) => [name, { type: '' }] as const));
@@ -122,7 +122,7 @@ class StrictReader {
   }
 }
 
-/** Of the field; undefined for an unknown one. */
+/** Shape of the field; undefined for an unknown one. */
 function innerShape(shape: Shape, name: string): Shape | undefined {
   if (shape.kind === 'map') return shape.of;
   if (shape.kind !== 'message') return shape.kind === 'list' ? skipped : shape;

@@ -51,7 +51,7 @@ const int32: Scalar = {
 const anyValue: Scalar = { zero: null, read: (value) => value };
 const metaPackage = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
-/** By the type of the field; the other types are messages. */
+/** Scalars by the type of the field; the other types are messages. */
 const scalars: ReadonlyMap<string, Scalar> = new Map([
   [
     'string',
@@ -90,7 +90,7 @@ export function toWireForm(apiVersion: string, kind: string, object: MutableJson
   return { object: reader.readMessage(messageNameOf(apiVersion, kind) ?? '', object), unknown: reader.unknown };
 }
 
-/** The same for a type that is a part of objects, by the full name of its message; `field` is where it is. */
+/** Wire form of a part of an object, by the full name of its message; `field` is where it is. */
 export function toWireField(message: string, field: string, value: unknown): WireForm {
   const reader = new WireFormReader();
   return { object: reader.readField(message, field, value), unknown: reader.unknown };
@@ -116,13 +116,16 @@ class FieldPath {
     this.#steps.pop();
   }
 
-  /** As in `spec.containers[0].foo`. */
+  /** Path of a field, as in `spec.containers[0].foo`. */
   text(field?: string): string {
     const steps = field === undefined ? this.#steps : [...this.#steps, field];
     return steps.reduce((path, step) => (path === '' || step.startsWith('[') ? path + step : `${path}.${step}`), '');
   }
 
-  /** As Go names a field in an error: the innermost struct, and the path from the object without indexes and keys. */
+  /**
+   * Name of the field as Go has it in an error: the innermost struct, and the path from the object without indexes and
+   * keys.
+   */
   goField(): string {
     const struct = this.structs.at(-1)?.split('.').at(-1) ?? '';
     return [struct, ...this.#steps.filter((step) => !step.startsWith('['))].join('.');
@@ -245,7 +248,7 @@ function readQuantity(value: unknown): string {
   throw new WireFormError(`quantities must match the regular expression '${shownQuantityPattern}'`);
 }
 
-/** As base64 text. Go also reads a list of numbers, of which null is 0. */
+/** Bytes as base64 text. Go also reads a list of numbers, of which null is 0. */
 function readBytes(value: unknown, path: FieldPath): string {
   if (Array.isArray(value)) return Buffer.from(value.map((item) => readByte(item ?? 0, path))).toString('base64');
   if (typeof value !== 'string') return failType(path, '[]uint8', value);
@@ -266,7 +269,7 @@ function failType(path: FieldPath, wanted: string, value: unknown, exact = false
   throw new WireFormError(`json: cannot unmarshal ${shown} into Go struct field ${field} of type ${wanted}`);
 }
 
-/** As Go names the type of a JSON value. */
+/** Type of a JSON value as Go names it. */
 function describeValue(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';

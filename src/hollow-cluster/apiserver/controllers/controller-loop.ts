@@ -8,7 +8,7 @@ import type { StoreChange } from '../storage/store-change.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 
 export interface ServerController {
-  /** As in kube-controller-manager. */
+  /** Name of the controller in kube-controller-manager. */
   readonly name: string;
   /** The tables whose changes it reacts to. */
   readonly tables: readonly string[];

@@ -5,10 +5,10 @@ import type { ServedTargets } from '../registry/served-targets.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import type { ServerControllerName } from './controller-names.ts';
 import type { ServerController } from './controller-loop.ts';
-import { DisruptionController } from './disruption-controller.ts';
-import { NamespaceController } from './namespace-controller.ts';
-import { RoleAggregationController } from './role-aggregation-controller.ts';
-import { ServiceAccountController } from './service-account-controller.ts';
+import { DisruptionController } from '../kinds/budget/disruption-controller.ts';
+import { NamespaceController } from '../kinds/namespace/namespace-controller.ts';
+import { RoleAggregationController } from '../kinds/rbac/role-aggregation-controller.ts';
+import { ServiceAccountController } from '../kinds/service-account/service-account-controller.ts';
 
 interface ServerControllersOptions {
   readonly store: VersionedStore;

@@ -15,11 +15,11 @@ import { FolderLock, lockName } from './folder-lock.ts';
 import { ObjectDatabase, type StoredRow } from './object-database.ts';
 
 const databaseName = 'objects.db';
-/** With the files that SQLite makes beside each of them. */
+/** Files of the folder, with those that SQLite makes beside each of them. */
 const ownFiles = new Set(
   [databaseName, lockName].flatMap((name) => ['', '-wal', '-shm', '-journal'].map((end) => name + end)),
 );
-/** It contains the admin token and private keys. */
+/** Mode of the folder, which contains the admin token and private keys. */
 const folderMode = 0o700;
 const fileMode = 0o600;
 const checkpointPeriodMs = 1_000;
@@ -69,7 +69,7 @@ export class DataDir implements StoreJournal {
     }
   }
 
-  /** What it contains, of a new folder undefined. Throws a {@link DataDirError} for a damaged object. */
+  /** Content of the folder; undefined for a new one. Throws a {@link DataDirError} for a damaged object. */
   read(): StoredState | undefined {
     return explained(this.#database.file, () => {
       const revision = this.#database.lastRevision();
@@ -80,7 +80,7 @@ export class DataDir implements StoreJournal {
     });
   }
 
-  /** To be called when the state was read: from now on it counts as in use. */
+  /** Begins the use of the folder, after its state was read: from now on it counts as in use. */
   begin(revision: number): void {
     this.#write(() => {
       this.#database.begin(revision);

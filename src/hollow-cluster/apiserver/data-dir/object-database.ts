@@ -18,12 +18,12 @@ const freePagesMax = 1_024;
 const openingBrace = Buffer.from('{');
 const noBytes = Buffer.alloc(0);
 
-/** One object as it was written. */
+/** An object as it was written. */
 export interface StoredRow {
   readonly table: string;
   readonly revision: number;
   readonly key: string;
-  /** Without kind and apiVersion. */
+  /** JSON of the object without kind and apiVersion. */
   readonly json: string;
 }
 

@@ -3,7 +3,7 @@ import { ownValue } from '../../../machinery/api/json-map.ts';
 import { statusError } from '../api-errors/api-errors.ts';
 import { protobufContentType } from '../codec/protobuf-body.ts';
 
-/** One clause of an Accept header. */
+/** A clause of an Accept header. */
 interface MediaType {
   readonly type: string;
   readonly subtype: string;
@@ -24,12 +24,12 @@ export interface ResponseForm {
 
 export const jsonType = 'application/json';
 
-/** In the order in which wildcards choose. */
+/** Formats in the order in which wildcards choose. */
 const formats: readonly { readonly format: WireFormat; readonly type: string; readonly subtype: string }[] = [
   { format: 'json', type: 'application', subtype: 'json' },
   { format: 'protobuf', type: 'application', subtype: 'vnd.kubernetes.protobuf' },
 ];
-/** Those of kube-apiserver, for messages. */
+/** Media types of kube-apiserver, for messages. */
 const upstreamTypes = [jsonType, 'application/yaml', protobufContentType] as const;
 const plain: ResponseForm = { as: 'object', version: 'v1', format: 'json', pretty: false };
 const forms: Readonly<Record<string, ResponseForm['as']>> = {

@@ -3,6 +3,7 @@
  * errors for the rest. For tests, demos and simulations, not for production: there is one server, it limits little, and
  * by default every authenticated user may do everything.
  */
+import { createBootstrapPolicy } from '../kinds/rbac/bootstrap-policy.ts';
 import { stringify as toYaml } from 'yaml';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
@@ -11,19 +12,19 @@ import type { DataDir } from '../data-dir/data-dir.ts';
 import { runController, type ServerController } from '../controllers/controller-loop.ts';
 import type { ServerControllerName } from '../controllers/controller-names.ts';
 import { makeServerControllers } from '../controllers/server-controllers.ts';
-import { SystemNamespaceController } from '../controllers/system-namespace-controller.ts';
+import { SystemNamespaceController } from '../kinds/namespace/namespace-controller.ts';
 import { type ServedResource, servedResources } from '../resources.ts';
-import { EventExpiry } from '../registry/event-expiry.ts';
+import { EventExpiry } from '../kinds/event/event-expiry.ts';
 import { writeAuthenticationConfig } from '../registry/authentication-config.ts';
-import { createInitialObjects } from '../registry/initial-objects.ts';
+import { createInitialObjects } from '../kinds/initial-objects.ts';
 import { ObjectLister } from '../registry/object-lister.ts';
 import { ObjectRegistry } from '../registry/object-registry.ts';
-import { DisruptionBudgets } from '../registry/disruption-budgets.ts';
-import { PodSubresources } from '../registry/pod-subresources.ts';
-import { ScaleSubresource } from '../registry/scale-subresource.ts';
+import { DisruptionBudgets } from '../kinds/budget/disruption-budgets.ts';
+import { PodSubresources } from '../kinds/pod/pod-subresources.ts';
+import { ScaleSubresource } from '../kinds/workloads/scale-subresource.ts';
 import { ServedTargets } from '../registry/served-targets.ts';
-import { makeStrategies } from '../registry/strategies.ts';
-import type { Strategy } from '../registry/strategy.ts';
+import { makeStrategies } from '../kinds/strategies.ts';
+import type { Strategy } from '../kinds/strategy.ts';
 import { VersionedStore } from '../storage/versioned-store.ts';
 import type { WindowSize } from '../storage/watch-window.ts';
 import { DocumentHandler } from './document-handler.ts';
@@ -32,7 +33,7 @@ import { keptAdmin, keptCertificate, restoreObjects } from './kept-state.ts';
 import { Listener } from './listener.ts';
 import { RequestHandler } from './request-handler.ts';
 import { ResourceHandler } from './resource-handler.ts';
-import { type AuthorizationMode, createBootstrapPolicy, makeSecurity } from './security.ts';
+import { type AuthorizationMode, makeSecurity } from './security.ts';
 import type { TokenUser } from './static-tokens.ts';
 import { StallGate } from './stall-gate.ts';
 import { WatchOpener } from './watch-opener.ts';
@@ -101,7 +102,7 @@ const defaultTolerationSeconds = 300;
 /** Upstream compacts every five minutes, up to the revision of five minutes before. */
 const compactionPeriodMs = 300_000;
 const expiryPeriodMs = 1_000;
-/** At shutdown, maximum time for requests in flight to complete. */
+/** Maximum time for requests in flight to complete at shutdown. */
 const drainMs = 1_000;
 
 /** Rejects if the address cannot be bound. */

@@ -1,8 +1,9 @@
 /** The encoding of watch events, which is shared by all watchers that request the same form. */
 import { contentOf, type EventType } from '../registry/watched-change.ts';
 import type { StoreChange } from '../storage/store-change.ts';
-import { EncodeFailure } from './encode-failure.ts';
 import type { Presenter } from './presenter.ts';
+import type { Logger } from '../../../machinery/ports/logger.ts';
+import type { StoredObject } from '../storage/stored-object.ts';
 
 export class EventEncoder {
   readonly #lines = new WeakMap<StoreChange, Map<string, Buffer>>();
@@ -37,5 +38,33 @@ export class EventEncoder {
     const line = presenter.event(type, contentOf(change, type), first);
     lines.set(key, line);
     return line;
+  }
+}
+
+/** An object that cannot be encoded: it ends the watches that would send it. */
+export class EncodeFailure extends Error {
+  readonly object: StoredObject;
+
+  constructor(object: StoredObject, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.object = object;
+  }
+}
+
+/** Logs an object that cannot be encoded once in each version. */
+export class EncodeFailureLog {
+  readonly #logger: Logger;
+  readonly #logged = new WeakSet<StoredObject>();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** A client opens its watch again, and other watches end by the same object: neither is logged. */
+  add(resource: string, { object, message }: EncodeFailure): void {
+    if (this.#logged.has(object)) return;
+    this.#logged.add(object);
+    const { namespace, name } = object;
+    this.#logger.warn({ resource, namespace, name, reason: message }, 'watch ended: object cannot be encoded');
   }
 }

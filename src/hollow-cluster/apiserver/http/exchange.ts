@@ -72,7 +72,10 @@ export function cutOff(outgoing: Outgoing): void {
   else outgoing.destroy();
 }
 
-/** With an error code, as Go's server does for `ErrAbortHandler`: many clients take a stream without one for complete. */
+/**
+ * Resets a stream with an error code, as Go's server does for `ErrAbortHandler`: many clients take a stream without one
+ * for complete.
+ */
 function reset(stream: ServerHttp2Stream | undefined): void {
   if (stream === undefined || stream.destroyed) return;
   stream.close(constants.NGHTTP2_INTERNAL_ERROR);

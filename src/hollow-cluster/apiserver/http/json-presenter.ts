@@ -9,7 +9,7 @@ import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.t
 import { type IncludeObject, metaVersion, partialMetadata, printRow, printTable } from '../printing/table.ts';
 import { toWireForm } from '../codec/wire-form.ts';
 import type { EventType } from '../registry/watched-change.ts';
-import { asEventV1 } from '../registry/event-forms.ts';
+import { asEventV1 } from '../kinds/event/event-forms.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { jsonType, type ResponseForm } from './accept.ts';
 import { asKubeObject, bookmarkMetadata, type Presenter } from './presenter.ts';
@@ -65,7 +65,7 @@ export class JsonPresenter implements Presenter {
     yield Buffer.from(']}');
   }
 
-  /** One line of a watch. `first` adds the columns of a table. */
+  /** A line of a watch. `first` adds the columns of a table. */
   event(type: EventType, stored: StoredObject, first: boolean): Buffer {
     const start = `{"type":"${type}","object":`;
     if (!this.#isStoredForm()) {

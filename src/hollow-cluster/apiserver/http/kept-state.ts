@@ -9,7 +9,7 @@ import { DataDirError } from '../data-dir/data-dir-error.ts';
 import type { StoredRow } from '../data-dir/object-database.ts';
 import { keptForm, ofTables } from '../registry/kept-form.ts';
 import { buildStored } from '../registry/stored-version.ts';
-import type { Strategy } from '../registry/strategy.ts';
+import type { Strategy } from '../kinds/strategy.ts';
 import type { ServedResource } from '../resources.ts';
 import { isMap } from '../select-field.ts';
 import { snapshotOf } from '../storage/resource-table.ts';
@@ -20,7 +20,7 @@ import { makeAdmin, type TokenUser } from './static-tokens.ts';
 
 const certificateSecret = 'serving-certificate';
 const adminSecret = 'admin-token';
-/** Before its end a kept certificate is replaced, at the start of a server only. */
+/** Time before its end at which a kept certificate is replaced, at the start of a server only. */
 const renewedBeforeMs = 30 * 24 * 3_600_000;
 
 interface KeptOptions {
@@ -38,7 +38,7 @@ export async function keptAdmin({ tokens, dataDir }: KeptOptions): Promise<Token
   return dataDir === undefined ? made : { ...made, token: await dataDir.keepSecret(adminSecret, () => made.token) };
 }
 
-/** As kept, unless it ends soon, or a new one. */
+/** The certificate of the data dir, or a new one if there is none or it ends soon. */
 export async function keptCertificate({ dataDir, clock, logger }: KeptOptions): Promise<ServingCertificate> {
   if (dataDir === undefined) return makeServingCertificate();
   const kept = parseCertificate(await dataDir.keepSecret(certificateSecret, makeText));

@@ -53,7 +53,7 @@ function findOperationProblem(body: unknown): string | undefined {
   return undefined;
 }
 
-/** As Go names the type of a JSON value. */
+/** Type of a JSON value as Go names it. */
 function typeName(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;

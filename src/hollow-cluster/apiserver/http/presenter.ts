@@ -5,7 +5,7 @@ import type { StoredObject } from '../storage/stored-object.ts';
 
 export interface Presenter {
   readonly contentType: string;
-  /** Of a watch. */
+  /** Content type of a watch. */
   readonly watchType: string;
   /** Presenters with the same key encode an event to the same bytes; undefined if each event is encoded for itself. */
   readonly eventKey: string | undefined;
@@ -14,7 +14,7 @@ export interface Presenter {
   object(stored: StoredObject): Buffer;
   /** Encoded as it is iterated, in parts: the body of a `Reply`. */
   list(metadata: ListMeta, items: readonly StoredObject[]): Iterable<Buffer>;
-  /** One event of a watch. `first` adds the columns of a table. */
+  /** An event of a watch. `first` adds the columns of a table. */
   event(type: EventType, stored: StoredObject, first: boolean): Buffer;
   /** An event with a revision only; `endsInitialEvents` marks the end of the initial state. `first` is that of `event`. */
   bookmark(revision: number, endsInitialEvents: boolean, first: boolean): Buffer;

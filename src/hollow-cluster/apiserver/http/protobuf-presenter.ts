@@ -3,7 +3,7 @@ import type { ListMeta, Status } from '../../../machinery/api/meta.ts';
 import { protobufContentType } from '../codec/protobuf-body.ts';
 import { type EnvelopeType, encodeEnvelope, encodeWatchFrame, ListEncoder } from '../codec/protobuf-encoder.ts';
 import { metaVersion } from '../printing/table.ts';
-import { asEventV1 } from '../registry/event-forms.ts';
+import { asEventV1 } from '../kinds/event/event-forms.ts';
 import type { EventType } from '../registry/watched-change.ts';
 import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -38,7 +38,7 @@ export class ProtobufPresenter implements Presenter {
     return encodeEnvelope(this.#type, this.#valueOf(stored));
   }
 
-  /** Its first byte is known when all items are encoded; until then there are empty parts. */
+  /** A list in parts. The first byte is known when all items are encoded; until then the parts are empty. */
   *list(metadata: ListMeta, items: readonly StoredObject[]): Generator<Buffer> {
     const { apiVersion, kind } = this.#type;
     const list = new ListEncoder({ apiVersion, kind: `${kind}List` }, this.#type);

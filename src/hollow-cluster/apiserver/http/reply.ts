@@ -4,10 +4,12 @@ import { stringifyExact } from '../codec/parse-exact-json.ts';
 import type { ApiError } from '../../../machinery/api/api-error.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import { encodeEnvelope } from '../codec/protobuf-encoder.ts';
-import { textAt } from '../select-field.ts';
-import { contentTypeOf, jsonType, type WireFormat } from './accept.ts';
+import { type MutableJsonMap, textAt } from '../select-field.ts';
+import { contentTypeOf, jsonType, type ResponseForm, type WireFormat } from './accept.ts';
 import { begin, type Exchange, finish, respond, write } from './exchange.ts';
-import { WorkPauses } from './work-pauses.ts';
+import type { KubeObject } from '../../../machinery/api/meta.ts';
+import { type IncludeObject, partialMetadata, printTable } from '../printing/table.ts';
+import { asKubeObject } from './presenter.ts';
 
 export interface Reply {
   readonly code: number;
@@ -37,7 +39,7 @@ export function bytesReply(code: number, contentType: string, body: Uint8Array, 
   return { code, contentType, body: [body], ...(headers === undefined ? {} : { headers }) };
 }
 
-/** One object with kind and apiVersion, as a Status. */
+/** An object with kind and apiVersion, as a Status. */
 export function objectReply(
   code: number,
   object: Readonly<Record<string, unknown>>,
@@ -126,4 +128,45 @@ export function* joinParts(parts: Iterable<Uint8Array>): Generator<Uint8Array, v
 function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array {
   const [first] = parts;
   return parts.length === 1 && first !== undefined ? first : Buffer.concat(parts, bytes);
+}
+
+/** Work without a pause. */
+const workMsMax = 5;
+
+/** Divides long work, so that the server answers other requests and reads its timers in between. */
+export class WorkPauses {
+  readonly #clock: Clock;
+  #sinceMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#sinceMs = clock.monotonicMs();
+  }
+
+  /** A pause between two parts of the work: none, or one turn of the event loop if the work has taken long. */
+  async pause(): Promise<void> {
+    if (this.#clock.monotonicMs() - this.#sinceMs < workMsMax) return;
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    this.#sinceMs = this.#clock.monotonicMs();
+  }
+}
+
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
+
+interface ScaleForm extends ResponseForm {
+  readonly includeObject: IncludeObject;
+}
+
+/** A Scale in the form that the client requested. */
+export function scaleReply(scale: MutableJsonMap, form: ScaleForm, nowMs: number, headers: OutgoingHttpHeaders): Reply {
+  return objectReply(200, { ...formOf(asKubeObject(scale, 'the Scale'), form, nowMs) }, form.format, headers);
+}
+
+function formOf(scale: KubeObject, { as, version, includeObject }: ScaleForm, nowMs: number): object {
+  if (as === 'object') return scale;
+  if (as === 'partial') return partialMetadata(scale.metadata, version);
+  const { resourceVersion = '' } = scale.metadata;
+  return printTable(scaleKind, [scale], { resourceVersion }, { nowMs, version, includeObject });
 }

@@ -98,7 +98,7 @@ function decodeYamlBody(bytes: Buffer, buildError: BuildError): RequestBody {
   }
 }
 
-/** As in the message of kube-apiserver about one key. */
+/** Text of a repeated key as in the message of kube-apiserver. */
 function describeRepeated({ key, line }: RepeatedKey): string {
   return `line ${line}: key ${JSON.stringify(key)} already set in map`;
 }

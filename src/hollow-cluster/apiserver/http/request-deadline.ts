@@ -30,14 +30,14 @@ export class RequestDeadline {
     void this.#run(timeoutMs);
   }
 
-  /** From now on the request is not answered with a timeout. */
+  /** Marks the write as carried out: the request is not answered with a timeout any more. */
   markCarriedOut(): void {
     this.#carriedOut = true;
   }
 
   /**
-   * To be called when the work has ended: if the deadline has passed, the request is answered late. Otherwise it limits from
-   * now on the time in which the client reads its answer, which the server holds until then.
+   * Ends the deadline of the work: if it has passed, the request is answered late. Otherwise it limits from now on the
+   * time in which the client reads its answer, which the server holds until then.
    */
   async settle(exchange: Exchange, headers: OutgoingHttpHeaders): Promise<void> {
     if (!this.#passed) this.#onPassed = () => cutOff(exchange.outgoing);

@@ -4,7 +4,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { ApiError } from '../../../machinery/api/api-error.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
-import { parseAttributes } from '../authorization/parse-attributes.ts';
+import { type Attributes, parseAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous } from '../authentication/user.ts';
 import { notImplemented, pathNotFound, statusError } from '../api-errors/api-errors.ts';
 import type { ServedResource } from '../resources.ts';
@@ -12,7 +12,6 @@ import { chooseErrorFormat, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
 import type { DocumentHandler } from './document-handler.ts';
 import { cutOff, type Exchange, headerOf, type Incoming, type Outgoing } from './exchange.ts';
-import { describeUnserved } from './describe-unserved.ts';
 import { errorReply, pageNotFound, type Reply, sendReply, textReply } from './reply.ts';
 import { RequestDeadline } from './request-deadline.ts';
 import { timeoutMsOf } from './request-timeout.ts';
@@ -174,4 +173,29 @@ function errorFormatOf({ incoming }: Exchange): WireFormat {
 /** Plain text instead of a Status (upstream `filters.tooManyRequests`). */
 function tooManyRequests(): Reply {
   return textReply(429, 'Too many requests, please try again later.\n', { 'retry-after': '1' });
+}
+
+const byKubeApiserver = 'kube-apiserver serves it: nlc demo --control-plane=DIR, or another cluster';
+const byKubelets = 'a cluster with kube-apiserver and kubelets that run containers serves it';
+
+/** What serves a path that this server refuses, by resource and subresource. */
+const unserved: ReadonlyMap<string, string> = new Map([
+  ['certificatesigningrequests/approval', byKubeApiserver],
+  ['pods/ephemeralcontainers', byKubeApiserver],
+  ['pods/resize', byKubeApiserver],
+  ['serviceaccounts/token', byKubeApiserver],
+  ['nodes/proxy', byKubelets],
+  ['pods/attach', byKubelets],
+  ['pods/exec', byKubelets],
+  ['pods/portforward', byKubelets],
+  ['pods/proxy', byKubelets],
+  ['services/proxy', byKubelets],
+]);
+
+/** Why a request for a path that this server does not have is refused; undefined if kube-apiserver does not have it either. */
+export function describeUnserved(attributes: Attributes): string | undefined {
+  if (attributes.kind !== 'resource') return undefined;
+  const path = `${attributes.resource}/${attributes.subresource}`;
+  const server = unserved.get(path);
+  return server === undefined ? undefined : `${path} is not served by the embedded API server; ${server}`;
 }

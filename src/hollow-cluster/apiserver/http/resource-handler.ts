@@ -10,14 +10,14 @@ import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '
 import type { ObjectLister } from '../registry/object-lister.ts';
 import type { ApplyOptions, Deleted, ObjectRegistry, WriteOptions, Written } from '../registry/object-registry.ts';
 import { type PatchKind, patchObject } from '../patch/object-patch.ts';
-import type { PodSubresources } from '../registry/pod-subresources.ts';
+import type { PodSubresources } from '../kinds/pod/pod-subresources.ts';
 import { badRequest, methodNotAllowed } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
 import { alignNamespace, readTypedBody } from '../registry/typed-body.ts';
-import { buildScale } from '../registry/scale.ts';
-import type { ScaleSubresource } from '../registry/scale-subresource.ts';
+import { buildScale } from '../kinds/workloads/scale.ts';
+import type { ScaleSubresource } from '../kinds/workloads/scale-subresource.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
-import type { Endpoint, Strategy } from '../registry/strategy.ts';
+import type { Endpoint, Strategy } from '../kinds/strategy.ts';
 import { mapAt, type MutableJsonMap } from '../select-field.ts';
 import { bodyTypeOf, chooseForm, chooseFormat, type ResponseForm, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
@@ -27,10 +27,9 @@ import { JsonPresenter } from './json-presenter.ts';
 import { decodePatch } from './patch-body.ts';
 import type { Presenter } from './presenter.ts';
 import { ProtobufPresenter } from './protobuf-presenter.ts';
-import { bytesReply, objectReply, type Reply, textReply } from './reply.ts';
+import { bytesReply, objectReply, type Reply, scaleReply, textReply } from './reply.ts';
 import { decodeApply, decodeBody, readBytes, type RequestBody, unsupported } from './request-body.ts';
 import type { ResourceRoute } from './request-route.ts';
-import { scaleReply } from './scale-reply.ts';
 import type { WatchOpener } from './watch-opener.ts';
 import { parseApplyOptions, parseWriteOptions } from './write-query.ts';
 
@@ -402,7 +401,7 @@ function responseFormOf({
   return { ...form, includeObject };
 }
 
-/** Of a response that has one form only. */
+/** Format of a response that has one form only. */
 function formatOf({ exchange: { incoming } }: Call): WireFormat {
   return chooseFormat(headerOf(incoming, 'accept'));
 }

@@ -7,19 +7,17 @@ import type { Selection } from '../registry/selection.ts';
 import type { StoreChange } from '../storage/store-change.ts';
 import type { Watcher } from '../storage/watch-hub.ts';
 import { type EventType, eventTypeOf } from '../registry/watched-change.ts';
-import { EncodeFailure } from './encode-failure.ts';
-import type { EventEncoder } from './event-encoder.ts';
+import { EncodeFailure, type EventEncoder } from './event-encoder.ts';
 import { cutOff, type Exchange, finish, write } from './exchange.ts';
 import type { Presenter } from './presenter.ts';
-import { joinParts } from './reply.ts';
+import { joinParts, WorkPauses } from './reply.ts';
 import type { StallGate } from './stall-gate.ts';
-import { WorkPauses } from './work-pauses.ts';
 
 /** Maximum number of pending changes of one client. */
 const pendingEventsMax = 10_000;
 /** Maximum number of pending bytes of one client. */
 const pendingBytesMax = 8 * 1024 * 1024;
-/** After the watch of a slow client was closed: time to read sent data before the connection is destroyed. */
+/** Time to read sent data after the watch of a slow client was closed, before the connection is destroyed. */
 const closeGraceMs = 5_000;
 
 type Pending =

@@ -29,7 +29,7 @@ export function parseWriteOptions(
   return parseOptions(query, kind, errors, userAgent);
 }
 
-/** The same for an apply, which must name its manager. */
+/** Options of an apply, which must name its manager. Throws a 422 ApiError for invalid ones. */
 export function parseApplyOptions(query: URLSearchParams): ApplyOptions {
   const missing = (query.get('fieldManager') ?? '') === '';
   const errors = missing ? [requiredField('fieldManager', 'is required for apply patch')] : [];

@@ -10,7 +10,7 @@ import type { Version, Versions } from './object-versions.ts';
 import type { PathElement } from './path-element.ts';
 import { removeFields, withDeclaredParents } from './remove-fields.ts';
 import { Comparisons, type Loss, trackChanges, withFields } from './track-changes.ts';
-import { untrackedFields } from './untracked-fields.ts';
+import { untrackedFields } from './kept-owners.ts';
 
 /** A field that another manager has with another value. */
 export interface Conflict {
@@ -18,7 +18,7 @@ export interface Conflict {
   readonly path: readonly PathElement[];
 }
 
-/** One apply, in the version of the request. */
+/** An apply, in the version of the request. */
 interface ApplyInput {
   readonly live: JsonMap;
   readonly applied: JsonMap;

@@ -16,7 +16,7 @@ export interface Comparison {
 export interface ChangeRecorder {
   /** What follows makes no difference any more. */
   readonly isDone: boolean;
-  /** Only what differs is entered. */
+  /** Enters an element whose values differ. */
   enter(element: PathElement): void;
   leave(): void;
   /** The current path was added or modified. */
@@ -24,14 +24,14 @@ export interface ChangeRecorder {
   markRemoved(): void;
 }
 
-/** Both values conform to the type. */
+/** Comparison of two objects that conform to the type. */
 export function compareObjects(type: ValueType, before: JsonMap, after: JsonMap): Comparison {
   const collected = new ComparisonCollector();
   recordChanges(type, before, after, collected);
   return collected.end();
 }
 
-/** The same for a recorder. */
+/** Compares two objects that conform to the type, and reports the differences to the recorder. */
 export function recordChanges(type: ValueType, before: JsonMap, after: JsonMap, recorder: ChangeRecorder): void {
   new Comparing(recorder).compareParts(type, before, after);
 }
@@ -74,7 +74,7 @@ class Comparing {
     this.#recorder = recorder;
   }
 
-  /** Of values that are likely to differ. Undefined is absent; at most one of the two is. */
+  /** Compares values that are likely to differ. Undefined is absent; at most one of the two is. */
   compareParts(type: ValueType, before: unknown, after: unknown): void {
     if (before === after) return;
     if (type.scalar !== undefined && isScalar(before) && isScalar(after)) {
@@ -202,7 +202,7 @@ function isRepeated(list: ListType, items: readonly unknown[], index: number): b
   return false;
 }
 
-/** Such an item needs no defaults. */
+/** Whether an item has all keys, and needs no defaults. */
 function hasAllKeys({ keys }: ListType, item: unknown): boolean {
   return isMap(item) && keys.every((key) => isScalar(ownValue(item, key)));
 }

@@ -68,7 +68,9 @@ export class FieldSet {
     return merged === undefined ? this : new FieldSet(merged);
   }
 
-  /** Only equal paths are removed: neither the children nor the parents of a path of `other`. */
+  /**
+   * The paths of this set that `other` does not have. Neither children nor parents of a path of `other` are removed.
+   */
   difference(other: FieldSet): FieldSet {
     return this.#keep(other, (own, foreign) => ({
       owned: own.owned && !foreign.owned,
@@ -162,7 +164,7 @@ function nonEmpty(set: FieldSet | undefined): FieldSet | undefined {
 
 /** Collects paths during a walk through an object. */
 export class FieldSetCursor {
-  /** From the object itself, which is not tracked, to the current path. */
+  /** Levels from the object itself, which is not tracked, to the current path. */
   readonly #levels: Level[] = [{ element: '', owned: false, entries: undefined }];
   #depth = 0;
 

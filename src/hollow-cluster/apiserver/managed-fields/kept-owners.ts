@@ -1,10 +1,9 @@
 /** The short way of an update: most writes change only fields that their writer owns already, and no other manager. */
 import type { JsonMap } from '../../../machinery/api/json-map.ts';
 import { type ChangeRecorder, recordChanges } from './compare-values.ts';
-import type { FieldSet } from './field-set.ts';
+import { FieldSet } from './field-set.ts';
 import type { Version } from './object-versions.ts';
-import type { PathElement } from './path-element.ts';
-import { untrackedFields } from './untracked-fields.ts';
+import { fieldElement, type PathElement } from './path-element.ts';
 
 interface Write {
   readonly before: JsonMap;
@@ -60,3 +59,23 @@ class OwnChanges implements ChangeRecorder {
     this.isDone = true;
   }
 }
+
+const metadataFields = [
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+] as const;
+
+/** Fields that no manager owns (upstream `stripMetaManager`). */
+export const untrackedFields: FieldSet = FieldSet.of(
+  [fieldElement('apiVersion')],
+  [fieldElement('kind')],
+  [fieldElement('metadata')],
+  ...metadataFields.map((name) => [fieldElement('metadata'), fieldElement(name)]),
+);

@@ -62,7 +62,7 @@ export function updateLastApplied(object: MutableJsonMap, applied: JsonMap): Mut
   return { ...object, metadata: { ...metadata, annotations: fits ? updated : others } };
 }
 
-/** As Go encodes it: sorted keys, a line end, and the configuration without the annotation itself. */
+/** Applied configuration as Go encodes it: sorted keys, a line end, and without the annotation itself. */
 function describeApplied(applied: JsonMap): string {
   const metadata = mapOf(applied['metadata']);
   if (!isMap(metadata['annotations'])) return encode(applied);

@@ -27,7 +27,7 @@ export function isSameManager(a: ManagerEntry, b: ManagerEntry): boolean {
   return a.operation === 'Apply' || a.apiVersion === b.apiVersion;
 }
 
-/** The same text for entries of the same manager, and for no others. */
+/** Identity of a manager: equal for entries of the same manager, and for no others. */
 function identityOf({ manager, operation, subresource, apiVersion }: Identity): string {
   const version = operation === 'Apply' ? '' : apiVersion;
   // The lengths separate the parts: names may contain any character.
@@ -162,7 +162,7 @@ function encodeEntry(
   return `${head}"fieldsType":"FieldsV1","fieldsV1":${encodeFields(fields)}${tail}}`;
 }
 
-/** The same as values. */
+/** Managers as JSON values. */
 export function managersAsJson(
   entries: readonly ManagerEntry[],
   encodeFields: (fields: FieldSet) => string,
@@ -171,7 +171,7 @@ export function managersAsJson(
   return Array.isArray(json) ? json.filter(isMap).map((entry) => ({ ...entry })) : [];
 }
 
-/** The same as values for an encoder, which writes the texts of the fields as they are. */
+/** Managers as values for an encoder, which writes the texts of the fields as they are. */
 export function managersAsFields(
   entries: readonly ManagerEntry[],
   encodeFields: (fields: FieldSet) => string,

@@ -8,7 +8,7 @@ import { elementOf } from './list-elements.ts';
 import type { PathElement } from './path-element.ts';
 import { anyValue, fieldType, formOf, type ListType, type MapType, type ValueType } from './value-type.ts';
 
-/** Both values conform to the type; both are left as they are, and the result shares parts with them. */
+/** Merge of two objects that conform to the type. Both are left as they are, and the result shares parts with them. */
 export function mergeObjects(type: ValueType, object: JsonMap, applied: JsonMap): MutableJsonMap {
   const merged = merge(type, object, applied);
   return isMap(merged) ? { ...merged } : {};
@@ -40,7 +40,7 @@ function mergeLists(list: ListType, object: unknown, applied: unknown): unknown 
   return new ListMerge(list, left, right).run();
 }
 
-/** One merge of two lists with identified elements. */
+/** A merge of two lists with identified elements. */
 class ListMerge {
   readonly #list: ListType;
   readonly #left: readonly unknown[];

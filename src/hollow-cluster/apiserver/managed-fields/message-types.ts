@@ -7,7 +7,7 @@ import { anyValue, type ListType, type MapType, type Scalar, type ValueType } fr
 const core = 'k8s.io.api.core.v1';
 const meta = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
-/** Of the types whose JSON form is a single value, and of protobuf's own. */
+/** Scalars: types whose JSON form is a single value, and those of protobuf. */
 const scalars: Readonly<Record<string, Scalar>> = {
   string: 'string',
   bytes: 'string',

@@ -106,7 +106,7 @@ function compareKeys(a: Keys, b: Keys): number {
   return a.length - b.length;
 }
 
-/** As messages show it: `.spec`, `[name="c"]`, `[="value"]`, `[0]`. */
+/** An element as messages show it: `.spec`, `[name="c"]`, `[="value"]`, `[0]`. */
 export function describeElement(element: PathElement): string {
   const rest = element.slice(2);
   switch (element.charAt(0)) {

@@ -10,10 +10,10 @@ interface ResetFields {
   readonly status: Paths;
 }
 
-/** Of most resources with a subresource status. */
+/** Reset fields of most resources with a subresource status. */
 const isolated: ResetFields = { main: [['status']], status: [['spec']] };
 
-/** By `plural.group`, where it differs. */
+/** Reset fields that differ, by `plural.group`. */
 const special: Readonly<Record<string, ResetFields>> = {
   'pods.': {
     main: [['status']],

@@ -8,7 +8,7 @@ import { fieldElement } from './path-element.ts';
 
 export const scaleVersion = 'autoscaling/v1';
 
-/** The same path in a Scale and in all resources that have one. */
+/** Path of the replicas, in a Scale and in all resources that have one. */
 const replicasPath = ['spec', 'replicas'].map(fieldElement);
 const replicas = FieldSet.of(replicasPath);
 

@@ -23,7 +23,7 @@ export interface Loss {
 }
 
 interface Tracked {
-  /** Without those that own nothing any more, or whose version is not served. */
+  /** Managers, without those that own nothing any more, or whose version is not served. */
   readonly managers: readonly ManagerEntry[];
   /** Changed fields that belonged to them. */
   readonly losses: readonly Loss[];
@@ -46,7 +46,7 @@ export function trackChanges(comparisons: Comparisons, others: readonly ManagerE
 
 /** Compares the object before and after a write, in each version once. */
 export class Comparisons {
-  /** In the version of the request. */
+  /** Changes in the version of the request. */
   readonly own: Comparison;
   readonly #change: Change;
   readonly #others = new Map<string, Comparison>();

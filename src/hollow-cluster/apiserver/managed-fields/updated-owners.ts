@@ -1,9 +1,8 @@
 /** Ownership after a create, an update or a patch. */
 import { FieldSet } from './field-set.ts';
-import { keepsOwners } from './kept-owners.ts';
+import { keepsOwners, untrackedFields } from './kept-owners.ts';
 import type { ManagerEntry } from './manager-entry.ts';
 import { type Change, Comparisons, trackChanges, withFields } from './track-changes.ts';
-import { untrackedFields } from './untracked-fields.ts';
 
 /** Who writes, through which endpoint, and when. */
 export interface Writer {
@@ -98,7 +97,7 @@ function capManagers(managers: readonly ManagerEntry[]): readonly ManagerEntry[]
   return [...managers.filter((entry) => !gone.has(entry)), ...groups.map(mergeEntries)];
 }
 
-/** By time, then by identity: its text in upstream begins with the manager. */
+/** Order by time, then by identity: its text in upstream begins with the manager. */
 function compareAges(a: ManagerEntry, b: ManagerEntry): number {
   const [left, right] = [a, b].map(({ time = '', manager, apiVersion, subresource }) =>
     JSON.stringify([time, manager, apiVersion, subresource]),

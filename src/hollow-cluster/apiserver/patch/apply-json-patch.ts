@@ -8,7 +8,7 @@ import { sameJson } from '../../../machinery/api/same-json.ts';
 import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 
-/** One operation as it was sent: its fields may be missing or of another type. */
+/** An operation as it was sent: its fields may be missing or of another type. */
 type Operation = Readonly<Record<string, unknown>>;
 
 /** Upstream `JSONPatchMaxCopyBytes`. */

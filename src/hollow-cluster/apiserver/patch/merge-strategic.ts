@@ -191,7 +191,7 @@ function cleaned(map: MutableJsonMap): MutableJsonMap {
   return Object.fromEntries(fields.map(([field, inner]) => [field, withoutDirectives(inner)]));
 }
 
-/** Only known directives: annotations and data may have any key with a `$`. */
+/** Whether a field is a known directive: annotations and data may have any key with a `$`. */
 function isDirective(field: string): boolean {
   return field === directive || field === retainKeys || field.startsWith(orderPrefix) || field.startsWith(deletePrefix);
 }

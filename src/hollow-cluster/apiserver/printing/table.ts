@@ -7,9 +7,9 @@ import type { KubeObject, ListMeta } from '../../../machinery/api/meta.ts';
 import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
 import { textAt } from '../select-field.ts';
 import { type Cell, type Column, nameColumn, type PrintedColumn } from './describe-columns.ts';
-import { describeCustomColumn } from './describe-custom-column.ts';
-import { columnsByKind, defaultColumns } from './describe-kinds.ts';
-import { completedConditions, type RowCondition } from './describe-pod.ts';
+import { describeCustomColumn } from '../kinds/custom-resource/describe-custom-column.ts';
+import { columnsByKind, defaultColumns } from './kind-columns.ts';
+import { completedConditions, type RowCondition } from '../kinds/pod/describe-pod.ts';
 
 /** The part of each object that its row contains: `?includeObject=`. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
@@ -26,7 +26,7 @@ interface PrintOptions {
 }
 
 export interface TableRow {
-  /** One for every column, in order. */
+  /** Cells, one for every column, in order. */
   readonly cells: readonly Cell[];
   readonly conditions?: readonly RowCondition[];
   /** The object, or its metadata; null if the client requested neither. */
@@ -79,7 +79,7 @@ export function printTable(
   };
 }
 
-/** One row, for tables that are written incrementally. */
+/** A row, for tables that are written incrementally. */
 export function printRow(kind: PrintedKind, object: KubeObject, options: PrintOptions): TableRow {
   const fields = { ...object };
   const cells = printedColumnsOf(kind).map(({ cell }) => cell(fields, options.nowMs));

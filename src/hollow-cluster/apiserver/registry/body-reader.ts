@@ -3,7 +3,7 @@ import type { ApiError } from '../../../machinery/api/api-error.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { type BodySource, describeUnknown } from '../codec/body-source.ts';
 import { messageNameOf } from '../codec/message-table.ts';
-import { asCoreEvent } from './event-forms.ts';
+import { asCoreEvent } from '../kinds/event/event-forms.ts';
 import { assertBodyKind } from '../codec/body-kind.ts';
 import { toCustomForm } from '../codec/custom-form.ts';
 import { toWireForm, type WireForm, WireFormError } from '../codec/wire-form.ts';
@@ -20,14 +20,14 @@ interface BodyOptions {
   readonly fieldValidation: FieldValidation;
   /** The text of the body, unless the body was made by the server. */
   readonly source?: BodySource | undefined;
-  /** Of what the body was made of, as a patch. */
+  /** Problems of what the body was made of, as a patch. */
   readonly problems?: readonly string[] | undefined;
 }
 
 interface ReadBody {
-  /** Without `metadata.managedFields`. */
+  /** Object without `metadata.managedFields`. */
   readonly draft: Draft;
-  /** These, which may be anything. */
+  /** Value of `metadata.managedFields`, which may be anything. */
   readonly given: unknown;
   readonly warnings: readonly string[];
 }

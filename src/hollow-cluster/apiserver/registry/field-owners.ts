@@ -29,9 +29,9 @@ import { anyValue } from '../managed-fields/value-type.ts';
 import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
 import type { MutableJsonMap } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
-import { asCoreEvent, asEventV1 } from './event-forms.ts';
+import { asCoreEvent, asEventV1 } from '../kinds/event/event-forms.ts';
 import { isEventsV1, type Target } from './request-target.ts';
-import type { Endpoint } from './strategy.ts';
+import type { Endpoint } from '../kinds/strategy.ts';
 
 const eventsV1Version = `${eventsV1Group}/v1`;
 /** Owns the fields of an object whose managers are unknown when it is applied. */
@@ -93,7 +93,7 @@ function knownManagers(given: unknown, stored: readonly ManagerEntry[]): readonl
 }
 
 interface AppliedObject {
-  /** In the version of the request, without kind and apiVersion. */
+  /** Object in the version of the request, without kind and apiVersion. */
   readonly object: MutableJsonMap;
   readonly managers: readonly ManagerEntry[];
 }
@@ -173,7 +173,7 @@ function untyped(target: Target, object: JsonMap, describe: (about: string, why:
 const emptyObjects = new WeakMap<ServedResource, JsonMap>();
 const knownVersions = new WeakMap<ServedResource, Map<string, Version>>();
 
-/** As Go encodes an object without any value. */
+/** Object without any value, as Go encodes it. */
 function emptyObject({ served }: Target): JsonMap {
   const known = emptyObjects.get(served);
   if (known !== undefined) return known;
@@ -188,7 +188,7 @@ function buildEmpty(served: ServedResource): JsonMap {
   return toWireForm(apiVersion, served.kind, { metadata: {} }).object;
 }
 
-/** It depends on the resource and the endpoint only. */
+/** Version of the fields, which depends on the resource and the endpoint only. */
 function versionOf({ served, endpoint }: Target): Version {
   const versions = knownVersions.get(served) ?? new Map<string, Version>();
   knownVersions.set(served, versions);

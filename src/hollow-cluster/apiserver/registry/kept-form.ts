@@ -4,7 +4,7 @@ import { toWireForm } from '../codec/wire-form.ts';
 import { mapAt, type MutableJsonMap } from '../select-field.ts';
 import { apiVersionOf, type ServedResource, tableOf } from '../resources.ts';
 import type { Draft } from '../storage/stored-object.ts';
-import type { Strategy } from './strategy.ts';
+import type { Strategy } from '../kinds/strategy.ts';
 
 /** The resource whose form a table of the store has: of events, which two groups serve, the one of the core group. */
 export function ofTables(all: readonly ServedResource[]): ReadonlyMap<string, ServedResource> {
@@ -27,7 +27,6 @@ export function keptForm({ metadata, ...fields }: Draft, served: ServedResource,
   const draft: Draft = { ...object, metadata: mapAt(object, 'metadata') };
   if (managedFields !== undefined) draft.metadata['managedFields'] = managedFields;
   strategy.setDefaults(draft);
-  strategy.completeKept?.(draft);
   return draft;
 }
 

@@ -24,7 +24,7 @@ export interface WatchPlan {
   readonly timeoutSeconds: number | undefined;
 }
 
-/** Of signed numbers of 64 bits. */
+/** Bound of signed numbers of 64 bits. */
 const integerBound = 2 ** 63;
 const matchField = 'resourceVersionMatch';
 

@@ -1,4 +1,4 @@
-/** Validation of object metadata (upstream `apimachinery/pkg/api/validation/objectmeta.go`). */
+/** Metadata of objects: generated names and uids, and validation (upstream `apimachinery/pkg/api/validation/objectmeta.go`). */
 import type { Draft, DraftMeta } from '../storage/stored-object.ts';
 import { canonicalJson } from '../../../machinery/api/json-map.ts';
 import {
@@ -10,9 +10,9 @@ import {
 } from '../api-errors/field-errors.ts';
 import { type MutableJsonMap, textAt } from '../select-field.ts';
 import { checkAnnotationKeys, checkFormat, checkLabels } from '../validation/field-checks.ts';
-import { findRepeated } from '../validation/find-repeated.ts';
 import { explainQualifiedName } from '../validation/formats.ts';
-import type { Strategy } from './strategy.ts';
+import type { Strategy } from '../kinds/strategy.ts';
+import type { Random } from '../../../machinery/ports/random.ts';
 
 /** Upstream `TotalAnnotationSizeLimitB`: keys and values together. */
 const annotationBytesMax = 256 * 1024;
@@ -110,4 +110,37 @@ export function dropRepeatedOwners(metadata: DraftMeta): readonly string[] {
   if (repeated.size === 0) return [];
   metadata.ownerReferences = owners.filter((_, index) => !repeated.has(index));
   return ['.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+'];
+}
+
+/** Letters and digits that form no words and are not easily confused (upstream `util/rand`). */
+const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
+const suffixLength = 5;
+/** Upstream `maxGeneratedNameLength`: 63 less the suffix. */
+const generateBaseMax = 58;
+/** Maximum number of generated names to try. */
+export const generateTriesMax = 8;
+
+export function generateName(base: string, random: Random): string {
+  let suffix = '';
+  while (suffix.length < suffixLength) suffix += suffixAlphabet[Math.floor(random.next() * suffixAlphabet.length)];
+  return base.slice(0, generateBaseMax) + suffix;
+}
+
+/** A version 4 UUID: 122 random bits. */
+export function makeUid(random: Random): string {
+  const digit = (): number => Math.floor(random.next() * 16);
+  return 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, (place) =>
+    (place === 'x' ? digit() : (digit() & 0x3) | 0x8).toString(16),
+  );
+}
+
+/** Indexes of the values that stand earlier in the list too, in linear time. Values are compared as by `indexOf`. */
+function findRepeated(values: readonly unknown[]): ReadonlySet<number> {
+  const known = new Set<unknown>();
+  const repeated = new Set<number>();
+  for (const [index, value] of values.entries()) {
+    if (known.has(value)) repeated.add(index);
+    known.add(value);
+  }
+  return repeated;
 }

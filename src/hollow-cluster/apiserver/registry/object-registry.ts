@@ -9,34 +9,45 @@ import type { Random } from '../../../machinery/ports/random.ts';
 import type { BodySource } from '../codec/body-source.ts';
 import type { Draft, StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { alignNames, assertNameGiven, type FieldValidation, readBody, patchedObjectError } from './body-reader.ts';
+import { alignNames, assertNameGiven, type FieldValidation, patchedObjectError, readBody } from './body-reader.ts';
 import { buildStored, keyOfDraft } from './stored-version.ts';
-import { type Deletion, type DeletionInput, decideDeletion } from './decide-deletion.ts';
-import { asEventV1 } from './event-forms.ts';
+import {
+  applyPropagation,
+  decideDeletion,
+  type Deletion,
+  type DeletionInput,
+  type Propagation,
+} from './decide-deletion.ts';
+import { asEventV1 } from '../kinds/event/event-forms.ts';
 import { applyConfiguration, ownersAfterUpdate, sameOwners } from './field-owners.ts';
 import type { ManagerEntry } from '../managed-fields/manager-entry.ts';
-import { applyPropagation, type Propagation } from './gc-finalizers.ts';
-import { generateName, generateTriesMax, makeUid } from './identity.ts';
+import {
+  dropRepeatedOwners,
+  generateName,
+  generateTriesMax,
+  makeUid,
+  validateMetadata,
+  validateMetadataUpdate,
+} from './metadata-rules.ts';
 import { parseRevision } from './list-query.ts';
-import { dropRepeatedOwners, validateMetadata, validateMetadataUpdate } from './metadata-rules.ts';
-import { assertNamespaceAccepts, assertNamespaceDeletable } from './namespace-lifecycle.ts';
+import { assertNamespaceAccepts, assertNamespaceDeletable } from '../kinds/namespace/namespace-lifecycle.ts';
 import { type ObjectPatch, patchObject, touchesManagers } from '../patch/object-patch.ts';
 import {
   alreadyExists,
   conflict,
   invalid,
-  noUniqueName,
   notFound,
+  noUniqueName,
   objectModified,
   statusError,
 } from '../api-errors/api-errors.ts';
 import { apiVersionOf } from '../resources.ts';
-import { keyOfTarget, kindName, resourceName, isEventsV1, type Target } from './request-target.ts';
+import { isEventsV1, keyOfTarget, kindName, resourceName, type Target } from './request-target.ts';
 import { isAbsent, listOf } from '../../../machinery/api/json-map.ts';
 import { sameJson } from '../../../machinery/api/same-json.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import { type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
-import type { Strategy, WriteContext } from './strategy.ts';
+import type { Strategy, WriteContext } from '../kinds/strategy.ts';
 
 export interface WriteOptions {
   /** All steps but the commit. */
@@ -192,7 +203,7 @@ export class ObjectRegistry {
     const draft = stored.draft();
     const kept = keep(stored, draft);
     if (target.served.kind === 'Namespace') return this.#deleteNamespace(target, kept, request.dryRun);
-    const finalizersChanged = applyPropagation(draft, target.strategy, request.propagation);
+    const finalizersChanged = applyPropagation(draft, request.propagation);
     const decision = decideDeletion(this.#deletionInput(target.strategy, draft, request));
     if (decision.kind === 'remove') return this.#remove(target.strategy, kept, request.dryRun);
     if (decision.kind === 'unchanged' && !finalizersChanged) return { object: stored, removed: false };

@@ -3,7 +3,7 @@ import { type ObjectKey, objectKey } from '../../../machinery/api/object-key.ts'
 import { eventsV1Group, type ServedResource } from '../resources.ts';
 import type { GroupName } from '../api-errors/api-errors.ts';
 import type { FieldLabels } from './selection.ts';
-import type { Endpoint, Strategy } from './strategy.ts';
+import type { Endpoint, Strategy } from '../kinds/strategy.ts';
 
 /** The objects of a request, and the group version through which they are accessed. */
 export interface Target {

@@ -17,7 +17,7 @@ export interface Selection {
   readonly namespace: string | undefined;
   /** Bucket of the watch hub that receives its changes. */
   readonly bucket: string;
-  /** Only the namespace restricts it. */
+  /** Whether nothing but the namespace restricts the selection. */
   readonly all: boolean;
   matches(object: StoredObject): boolean;
 }

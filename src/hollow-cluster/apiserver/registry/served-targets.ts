@@ -1,7 +1,7 @@
 /** The resources that a server serves as targets of writes of the server itself. */
 import { findServedResource, type ServedResource, tableOf } from '../resources.ts';
 import type { Target } from './request-target.ts';
-import type { Strategy } from './strategy.ts';
+import type { Strategy } from '../kinds/strategy.ts';
 
 export class ServedTargets {
   readonly #served: readonly ServedResource[];

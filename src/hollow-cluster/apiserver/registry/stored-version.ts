@@ -1,6 +1,6 @@
 import { decodeManagers, type ManagerEntry } from '../managed-fields/manager-entry.ts';
 import { type Draft, StoredObject } from '../storage/stored-object.ts';
-import type { Strategy } from './strategy.ts';
+import type { Strategy } from '../kinds/strategy.ts';
 
 /**
  * The version of a draft that the store keeps. The draft may be used again. Without `managers`, they are those of its

@@ -14,7 +14,7 @@ interface GivenBody {
 }
 
 interface TypedBody {
-  /** Without kind and apiVersion. */
+  /** Object without kind and apiVersion. */
   readonly object: MutableJsonMap;
   /** About its fields. */
   readonly warnings: readonly string[];

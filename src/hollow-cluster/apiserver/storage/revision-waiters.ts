@@ -11,7 +11,7 @@ export class RevisionWaiters {
     this.#revision = revision;
   }
 
-  /** To be called after each change of the revision. */
+  /** Wakes those that wait, after each change of the revision. */
   notify(): void {
     for (const check of this.#checks) check();
   }

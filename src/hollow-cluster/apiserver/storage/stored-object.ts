@@ -97,7 +97,8 @@ export class StoredObject implements Located {
   }
 
   /**
-   * Its JSON after the opening brace, in parts, without kind and apiVersion: lists omit those, other responses prepend them.
+   * JSON of the object after the opening brace, in parts, without kind and apiVersion: lists omit those, other
+   * responses prepend them.
    */
   get tail(): readonly Buffer[] {
     const { bytes, metadataEnd } = this.#encoded();
@@ -111,7 +112,7 @@ export class StoredObject implements Located {
     return this.managers.length === 0 ? length : length + managersOf(this).length;
   }
 
-  /** Without managedFields: their texts are shared between objects, and are not kept for each. */
+  /** Encoding without managedFields: their texts are shared between objects, and are not kept for each. */
   #encoded(): Encoded {
     if (this.#bytes === undefined) {
       const { metadata, ...rest } = this.content;
@@ -129,7 +130,7 @@ export class StoredObject implements Located {
     return this.#content ?? this.#parse();
   }
 
-  /** The same state as another version. */
+  /** Another version with the same content. */
   at(revision: number): StoredObject {
     const { key, namespace, name, uid, labels, fields } = this;
     const { metadata, ...rest } = this.content;
@@ -143,7 +144,7 @@ export class StoredObject implements Located {
     return this.#content === undefined ? this.#parse() : copyJson(this.#content);
   }
 
-  /** As a client in the same process receives it. Shared: not to be changed. */
+  /** Object as a client in the same process receives it. Shared: not to be changed. */
   typed({ kind, apiVersion }: ObjectType): KubeObject {
     if (this.#typed?.kind !== kind || this.#typed.apiVersion !== apiVersion) {
       const object: unknown = { kind, apiVersion, ...this.content };

@@ -1,6 +1,5 @@
 /** Checks that many kinds share. Each returns the errors of fields, none if there is nothing wrong. */
 import { ownValue } from '../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
 import {
   type FieldError,
   forbiddenField,
@@ -13,7 +12,7 @@ import { explainLabelValue, explainPercent, explainPort, explainPortName, explai
 
 const none: readonly FieldError[] = [];
 
-/** Every problem of that text is an error of that field. */
+/** Checks the format of a text: every problem is an error of the field. */
 export function checkFormat(
   field: string,
   text: string,
@@ -23,7 +22,7 @@ export function checkFormat(
   return problems.length === 0 ? none : problems.map((message) => invalidField(field, text, message));
 }
 
-/** The same for a text that may be absent. */
+/** Checks the format of a text that may be absent. */
 export function checkOptional(
   owner: MutableJsonMap,
   name: string,
@@ -34,7 +33,7 @@ export function checkOptional(
   return text === '' ? none : checkFormat(`${path}.${name}`, text, explain);
 }
 
-/** The same for a text that must not be empty. */
+/** Checks the format of a text that must not be empty. */
 export function checkRequired(
   owner: MutableJsonMap,
   name: string,
@@ -45,7 +44,7 @@ export function checkRequired(
   return text === '' ? [requiredField(`${path}.${name}`)] : checkFormat(`${path}.${name}`, text, explain);
 }
 
-/** Numbers that are absent or not negative. */
+/** Checks that numbers are absent or not negative. */
 export function checkCounts(owner: MutableJsonMap, fields: readonly string[], path: string): readonly FieldError[] {
   return fields.flatMap((field) => {
     const value = ownValue(owner, field);
@@ -54,7 +53,7 @@ export function checkCounts(owner: MutableJsonMap, fields: readonly string[], pa
   });
 }
 
-/** One of the known values, or absent. */
+/** Checks that a value is one of the known ones, or absent. */
 export function checkOneOf(
   owner: MutableJsonMap,
   name: string,
@@ -63,17 +62,17 @@ export function checkOneOf(
 ): readonly FieldError[] {
   const value = ownValue(owner, name);
   if (value === undefined || known.some((one) => one === value)) return none;
-  return [unsupportedField(path === '' ? name : `${path}.${name}`, value, known)];
+  return [unsupportedField(`${path}.${name}`, value, known)];
 }
 
-/** A port by number or by name. */
+/** Checks a port by number or by name. */
 export function checkPort(field: string, port: unknown): readonly FieldError[] {
   if (typeof port === 'string') return checkFormat(field, port, explainPortName);
   if (typeof port !== 'number') return [];
   return explainPort(port).map((message) => invalidField(field, port, message));
 }
 
-/** A number that is not negative, or a percentage. */
+/** Checks a share: a number that is not negative, or a percentage. */
 export function checkShare(field: string, value: unknown): readonly FieldError[] {
   if (typeof value === 'string') return checkFormat(field, value, explainPercent);
   if (typeof value !== 'number' || value >= 0) return [];
@@ -85,13 +84,13 @@ export function checkAtMostAll(field: string, value: unknown): readonly FieldErr
   return [invalidField(field, value, 'must not be greater than 100%')];
 }
 
-/** As upstream, a text that is no percentage counts as zero. */
+/** Whether a share is zero. As upstream, a text that is no percentage counts as zero. */
 export function isZeroShare(value: unknown): boolean {
   if (typeof value === 'number') return value === 0;
   return typeof value !== 'string' || explainPercent(value).length > 0 || Number.parseInt(value, 10) === 0;
 }
 
-/** Labels, or a selector that is a map of labels. */
+/** Checks labels, or a selector that is a map of labels. */
 export function checkLabels(field: string, labels: unknown): readonly FieldError[] {
   return Object.entries(isMap(labels) ? labels : {}).flatMap(([key, value]) => [
     ...checkFormat(field, key, explainQualifiedName),
@@ -99,14 +98,14 @@ export function checkLabels(field: string, labels: unknown): readonly FieldError
   ]);
 }
 
-/** Keys of annotations; capital letters are valid in a prefix. */
+/** Checks the keys of annotations; capital letters are valid in a prefix. */
 export function checkAnnotationKeys(field: string, annotations: unknown): readonly FieldError[] {
   return Object.keys(isMap(annotations) ? annotations : {}).flatMap((key) =>
     explainQualifiedName(key.toLowerCase()).map((message) => invalidField(field, key, message)),
   );
 }
 
-/** A selector of labels (upstream `ValidateLabelSelector`). */
+/** Checks a selector of labels (upstream `ValidateLabelSelector`). */
 export function checkSelector(field: string, selector: unknown): readonly FieldError[] {
   if (!isMap(selector)) return [];
   return [
@@ -127,7 +126,7 @@ function checkRequirement(path: string, expression: MutableJsonMap): readonly Fi
   ];
 }
 
-/** Whether an operator has the values that it needs. */
+/** Checks that an operator has the values that it needs. */
 export function checkValues(path: string, operator: string, values: readonly unknown[]): readonly FieldError[] {
   switch (operator) {
     case 'In':
@@ -145,21 +144,7 @@ export function checkValues(path: string, operator: string, values: readonly unk
   }
 }
 
-/** These fields may not change. `path` is empty for those of the object itself. */
-export function checkKept(
-  owners: readonly [MutableJsonMap, MutableJsonMap],
-  fields: readonly string[],
-  path: string,
-): readonly FieldError[] {
-  const [after, before] = owners;
-  return fields.flatMap((name) => {
-    const value = ownValue(after, name);
-    if (sameJson(value, ownValue(before, name))) return [];
-    return [invalidField(path === '' ? name : `${path}.${name}`, value ?? null, 'field is immutable')];
-  });
-}
-
-/** Numbers of a status: none is negative, and none exceeds another one. */
+/** Checks the numbers of a status: none is negative, and none exceeds another one. */
 export function checkReplicaCounts(
   status: MutableJsonMap,
   counts: readonly string[],

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
 import { runController } from '../../../../../src/hollow-cluster/apiserver/controllers/controller-loop.ts';
 import { buildStored } from '../../../../../src/hollow-cluster/apiserver/registry/stored-version.ts';
-import { makeStrategies } from '../../../../../src/hollow-cluster/apiserver/registry/strategies.ts';
+import { makeStrategies } from '../../../../../src/hollow-cluster/apiserver/kinds/strategies.ts';
 import { VersionedStore } from '../../../../../src/hollow-cluster/apiserver/storage/versioned-store.ts';
 import { silentLogger } from '../../../../support/fakes.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../../../../src/hollow-cluster/apiserver/managed-fields/manager-entry.ts';
 import { Comparisons, trackChanges } from '../../../../../src/hollow-cluster/apiserver/managed-fields/track-changes.ts';
 import { decideUpdate } from '../../../../../src/hollow-cluster/apiserver/managed-fields/updated-owners.ts';
-import { untrackedFields } from '../../../../../src/hollow-cluster/apiserver/managed-fields/untracked-fields.ts';
+import { untrackedFields } from '../../../../../src/hollow-cluster/apiserver/managed-fields/kept-owners.ts';
 import { describe, eachStep, type State, type StateDraw, type, version, versions } from './owner-histories.ts';
 
 const writer = { manager: 'one', subresource: '', now: '2026-01-01T00:00:10Z' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBody } from '../../../../../src/hollow-cluster/apiserver/registry/body-reader.ts';
 import { ServedTargets } from '../../../../../src/hollow-cluster/apiserver/registry/served-targets.ts';
-import { makeStrategies } from '../../../../../src/hollow-cluster/apiserver/registry/strategies.ts';
+import { makeStrategies } from '../../../../../src/hollow-cluster/apiserver/kinds/strategies.ts';
 import { servedResources } from '../../../../../src/hollow-cluster/apiserver/resources.ts';
 
 const target = new ServedTargets(servedResources, makeStrategies(300)).of('', 'configmaps');

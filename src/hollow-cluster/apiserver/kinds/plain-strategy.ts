@@ -1,0 +1,63 @@
+/** The strategy of a resource without an own one, from its row: names, generation and status as upstream's generic registry. */
+import type { FieldError } from '../api-errors/field-errors.ts';
+import { sameJson } from '../../../machinery/api/same-json.ts';
+import { type ServedResource, tableOf } from '../resources.ts';
+import type { Draft } from '../storage/stored-object.ts';
+import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';
+import { explainSubdomain } from '../validation/formats.ts';
+
+/** What a kind does differently. */
+export type KindRules = Omit<Partial<Strategy>, 'validate' | 'validateUpdate'> & {
+  /** Validation on creation, and on changes of anything but the status. */
+  readonly validateSpec?: (draft: Draft) => readonly FieldError[];
+  /** Further validation of changes of anything but the status. */
+  readonly validateChange?: (draft: Draft, stored: Draft) => readonly FieldError[];
+  /** Validation on changes of the status. */
+  readonly validateStatus?: (draft: Draft, stored: Draft) => readonly FieldError[];
+  /** The status of a new object; default: empty. */
+  readonly initialStatus?: Readonly<Record<string, unknown>>;
+  /** Completes a new object, which has its generation and status. */
+  readonly prepareNew?: (draft: Draft) => void;
+  /** Completes an update, before its generation is computed. */
+  readonly prepareChange?: (draft: Draft, stored: Draft, endpoint: Endpoint) => void;
+};
+
+export function strategyOfRow(served: ServedResource, allRules: KindRules = {}): Strategy {
+  const { initialStatus, prepareNew, prepareChange, ...others } = allRules;
+  const { validateSpec, validateChange, validateStatus, validateCreate, ...rules } = others;
+  const { namespaced } = served;
+  const hasStatus = served.subresources.some(({ name }) => name === 'status');
+  const labels = ['metadata.name', ...(namespaced ? ['metadata.namespace'] : [])];
+  return {
+    ...plainStrategy,
+    table: tableOf(served),
+    namespaced,
+    explainName: explainSubdomain,
+    fieldLabels: { labels },
+    prepareCreate: (draft) => {
+      if (hasStatus) {
+        draft.metadata.generation = 1;
+        draft.status = structuredClone({ ...initialStatus });
+      }
+      prepareNew?.(draft);
+    },
+    prepareUpdate: (draft, stored, endpoint) => {
+      if (hasStatus) isolateStatus(draft, stored, endpoint);
+      prepareChange?.(draft, stored, endpoint);
+      if (hasStatus) incrementGeneration(draft, stored);
+    },
+    validateCreate: (draft, group) => [...(validateSpec?.(draft) ?? []), ...(validateCreate?.(draft, group) ?? [])],
+    validateUpdate: (draft, stored, endpoint) =>
+      endpoint === 'status'
+        ? (validateStatus?.(draft, stored) ?? [])
+        : [...(validateSpec?.(draft) ?? []), ...(validateChange?.(draft, stored) ?? [])],
+    ...rules,
+  };
+}
+
+/** A new generation, if anything but metadata and status changed. */
+export function incrementGeneration(draft: Draft, stored: Draft): void {
+  const { metadata: _metadata, status: _status, ...fields } = draft;
+  const { metadata: _before, status: _statusBefore, ...before } = stored;
+  if (!sameJson(fields, before)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
+}

@@ -1,0 +1,165 @@
+/** Tolerations, affinity and topology spread (upstream `ValidateTolerations`, `validateAffinity`). */
+import {
+  duplicateField,
+  type FieldError,
+  invalidField,
+  requiredField,
+  unsupportedField,
+} from '../../api-errors/field-errors.ts';
+import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../../select-field.ts';
+import { checkFormat, checkOneOf, checkSelector, checkValues } from '../../validation/field-checks.ts';
+import { explainLabelValue, explainQualifiedName } from '../../validation/formats.ts';
+
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
+const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';
+
+export function checkTolerations(tolerations: readonly MutableJsonMap[], path: string): readonly FieldError[] {
+  return tolerations.flatMap((toleration, index) => checkToleration(toleration, `${path}[${index}]`));
+}
+
+function checkToleration(toleration: MutableJsonMap, path: string): readonly FieldError[] {
+  const [key, operator, effect] = ['key', 'operator', 'effect'].map((field) => textAt(toleration, field));
+  const errors = key === '' ? [] : [...checkFormat(`${path}.key`, key ?? '', explainQualifiedName)];
+  if (key === '' && operator !== 'Exists') {
+    const detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+    errors.push(invalidField(`${path}.operator`, operator, detail));
+  }
+  if (toleration['tolerationSeconds'] !== undefined && effect !== 'NoExecute') {
+    errors.push(invalidField(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+  }
+  errors.push(...checkTolerationValue(toleration, operator ?? '', path));
+  return effect === '' ? errors : [...errors, ...checkOneOf(toleration, 'effect', path, effects)];
+}
+
+function checkTolerationValue(toleration: MutableJsonMap, operator: string, path: string): readonly FieldError[] {
+  const [field, value] = [`${path}.operator`, textAt(toleration, 'value')];
+  switch (operator) {
+    case '':
+    case 'Equal': {
+      const problems = explainLabelValue(value);
+      return problems.length === 0 ? [] : [invalidField(field, value, problems.join(';'))];
+    }
+    case 'Exists':
+      return value === '' ? [] : [invalidField(field, value, "value must be empty when `operator` is 'Exists'")];
+    case 'Lt':
+    case 'Gt':
+      return [unsupportedField(field, operator, ['Equal', 'Exists', 'Lt', 'Gt'])];
+    default:
+      return [unsupportedField(field, operator, ['Equal', 'Exists'])];
+  }
+}
+
+export function checkAffinity(affinity: MutableJsonMap, path: string): readonly FieldError[] {
+  return [
+    ...checkNodeAffinity(mapAt(affinity, 'nodeAffinity'), `${path}.nodeAffinity`),
+    ...['podAffinity', 'podAntiAffinity'].flatMap((side) => checkPodAffinity(mapAt(affinity, side), `${path}.${side}`)),
+  ];
+}
+
+function checkNodeAffinity(affinity: MutableJsonMap, path: string): readonly FieldError[] {
+  const needed = affinity[required];
+  const terms = mapsAt(needed, 'nodeSelectorTerms');
+  const own = `${path}.${required}.nodeSelectorTerms`;
+  const none = isMap(needed) && terms.length === 0;
+  return [
+    ...(none ? [requiredField(own, 'must have at least one node selector term')] : []),
+    ...terms.flatMap((term, index) => checkNodeTerm(term, `${own}[${index}]`)),
+    ...mapsAt(affinity, preferred).flatMap((weighted, index) => [
+      ...checkWeight(weighted, `${path}.${preferred}[${index}].weight`),
+      ...checkNodeTerm(mapAt(weighted, 'preference'), `${path}.${preferred}[${index}].preference`),
+    ]),
+  ];
+}
+
+function checkWeight(term: MutableJsonMap, field: string): readonly FieldError[] {
+  const weight = numberAt(term, 'weight');
+  return weight >= 1 && weight <= 100 ? [] : [invalidField(field, weight, 'must be in the range 1-100')];
+}
+
+function checkNodeTerm(term: MutableJsonMap, path: string): readonly FieldError[] {
+  return [
+    ...mapsAt(term, 'matchExpressions').flatMap((item, index) =>
+      checkNodeRequirement(item, `${path}.matchExpressions[${index}]`),
+    ),
+    ...mapsAt(term, 'matchFields').flatMap((item, index) =>
+      checkFieldRequirement(item, `${path}.matchFields[${index}]`),
+    ),
+  ];
+}
+
+function checkNodeRequirement(item: MutableJsonMap, path: string): readonly FieldError[] {
+  const values: readonly unknown[] = Array.isArray(item['values']) ? item['values'] : [];
+  const operator = textAt(item, 'operator');
+  const ofKey = checkFormat(`${path}.key`, textAt(item, 'key'), explainQualifiedName);
+  if (operator !== 'Gt' && operator !== 'Lt') return [...checkValues(path, operator, values), ...ofKey];
+  const detail = "must be specified single value when `operator` is 'Lt' or 'Gt'";
+  return values.length === 1 ? ofKey : [requiredField(`${path}.values`, detail), ...ofKey];
+}
+
+/** Checks a field requirement: only the name of a node can be selected. */
+function checkFieldRequirement(item: MutableJsonMap, path: string): readonly FieldError[] {
+  const key = textAt(item, 'key');
+  const values: readonly unknown[] = Array.isArray(item['values']) ? item['values'] : [];
+  const ofKey = key === 'metadata.name' ? [] : [invalidField(`${path}.key`, key, 'not a valid field selector key')];
+  const operator = textAt(item, 'operator');
+  if (operator !== 'In' && operator !== 'NotIn') {
+    return [invalidField(`${path}.operator`, operator, 'not a valid selector operator'), ...ofKey];
+  }
+  if (values.length === 1) return ofKey;
+  const detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
+  return [requiredField(`${path}.values`, detail), ...ofKey];
+}
+
+function checkPodAffinity(affinity: MutableJsonMap, path: string): readonly FieldError[] {
+  return [
+    ...mapsAt(affinity, required).flatMap((term, index) => checkPodTerm(term, `${path}.${required}[${index}]`)),
+    ...mapsAt(affinity, preferred).flatMap((weighted, index) => {
+      const own = `${path}.${preferred}[${index}]`;
+      const term = checkPodTerm(mapAt(weighted, 'podAffinityTerm'), `${own}.podAffinityTerm`);
+      return [...checkWeight(weighted, `${own}.weight`), ...term];
+    }),
+  ];
+}
+
+function checkPodTerm(term: MutableJsonMap, path: string): readonly FieldError[] {
+  const key = textAt(term, 'topologyKey');
+  return [
+    ...checkSelector(`${path}.labelSelector`, term['labelSelector']),
+    ...checkSelector(`${path}.namespaceSelector`, term['namespaceSelector']),
+    ...(key === '' ? [requiredField(`${path}.topologyKey`, 'can not be empty')] : []),
+    ...checkFormat(`${path}.topologyKey`, key, explainQualifiedName),
+  ];
+}
+
+export function checkTopologySpread(constraints: readonly MutableJsonMap[], path: string): readonly FieldError[] {
+  const kinds = constraints.map((one) => `{${textAt(one, 'topologyKey')}, ${textAt(one, 'whenUnsatisfiable')}}`);
+  const lastOf = new Map(kinds.map((kind, index) => [kind, index]));
+  return constraints.flatMap((constraint, index) => {
+    const own = `${path}[${index}]`;
+    const kind = kinds[index] ?? '';
+    const repeated = (lastOf.get(kind) ?? index) > index;
+    return [
+      ...checkConstraint(constraint, own),
+      ...(repeated ? [duplicateField(`${own}.{topologyKey, whenUnsatisfiable}`, kind)] : []),
+      ...checkSelector(`${own}.labelSelector`, constraint['labelSelector']),
+    ];
+  });
+}
+
+function checkConstraint(constraint: MutableJsonMap, path: string): readonly FieldError[] {
+  const { maxSkew, minDomains } = constraint;
+  const action = textAt(constraint, 'whenUnsatisfiable');
+  const positive = 'must be greater than zero';
+  const errors: FieldError[] = [];
+  if (typeof maxSkew !== 'number' || maxSkew < 1) errors.push(invalidField(`${path}.maxSkew`, maxSkew ?? 0, positive));
+  if (textAt(constraint, 'topologyKey') === '') errors.push(requiredField(`${path}.topologyKey`, 'can not be empty'));
+  errors.push(
+    ...checkOneOf({ whenUnsatisfiable: action }, 'whenUnsatisfiable', path, ['DoNotSchedule', 'ScheduleAnyway']),
+  );
+  if (typeof minDomains !== 'number') return errors;
+  if (minDomains < 1) errors.push(invalidField(`${path}.minDomains`, minDomains, positive));
+  if (action === 'DoNotSchedule') return errors;
+  const detail = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`;
+  return [...errors, invalidField(`${path}.minDomains`, minDomains, detail)];
+}

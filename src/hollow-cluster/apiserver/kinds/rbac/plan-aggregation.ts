@@ -1,0 +1,54 @@
+/** The rules of a ClusterRole that collects those of others (upstream `clusterroleaggregation`). */
+import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { selectsLabels } from '../../../../machinery/api/label-selector.ts';
+import { mapsAt, type MutableJsonMap } from '../../select-field.ts';
+
+interface Role {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly content: unknown;
+}
+
+/** A role whose rules differ from those that its selectors collect. */
+interface AggregatedRole {
+  readonly name: string;
+  readonly rules: readonly unknown[];
+}
+
+/** The aggregated roles to be written, from all ClusterRoles. Equal rules are collected once, in the order of names. */
+export function planAggregation(roles: readonly Role[]): readonly AggregatedRole[] {
+  const sorted = [...roles].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return sorted.flatMap((role) => {
+    const selectors = mapsAt(role.content, 'aggregationRule', 'clusterRoleSelectors');
+    if (selectors.length === 0) return [];
+    const rules = collectRules(role, selectors, sorted);
+    return areSameRules(rules, mapsAt(role.content, 'rules')) ? [] : [{ name: role.name, rules }];
+  });
+}
+
+/**
+ * Whether the rules are equal in any order: roles that collect from each other would otherwise change the order for
+ * ever.
+ */
+function areSameRules(collected: readonly unknown[], current: readonly unknown[]): boolean {
+  return collected.length === current.length && collected.every((rule) => includesRule(current, rule));
+}
+
+function includesRule(rules: readonly unknown[], rule: unknown): boolean {
+  return rules.some((known) => sameJson(known, rule));
+}
+
+function collectRules(
+  { name }: Role,
+  selectors: readonly MutableJsonMap[],
+  sorted: readonly Role[],
+): readonly MutableJsonMap[] {
+  const collected: MutableJsonMap[] = [];
+  for (const selector of selectors) {
+    const matching = sorted.filter((role) => role.name !== name && selectsLabels(selector, role.labels));
+    for (const rule of matching.flatMap(({ content }) => mapsAt(content, 'rules'))) {
+      if (!includesRule(collected, rule)) collected.push(rule);
+    }
+  }
+  return collected;
+}

@@ -1,0 +1,78 @@
+/** Validation that kinds with a pod template share (upstream `pkg/apis/apps/validation`). */
+import { listRequirements, matchesLabels } from '../../../../machinery/api/label-selector.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+  unsupportedField,
+} from '../../api-errors/field-errors.ts';
+import { isMap, mapAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import type { Draft } from '../../storage/stored-object.ts';
+import { checkCounts, checkSelector } from '../../validation/field-checks.ts';
+import { checkPodTemplate } from '../pod/pod-spec-validation.ts';
+
+/** A workload whose pods always run again. */
+interface ServingWorkload {
+  /** Kind in the message about an empty selector. */
+  readonly selectorOf: string;
+  /** Kind in the message about a deadline. */
+  readonly kind: string;
+  /** Text of the message about a selector that cannot be used; absent if there is none. */
+  readonly unusable?: string;
+  /** Fields of the spec that must not be negative. */
+  readonly counts: readonly string[];
+}
+
+/** The selector selects something, and the labels of the template. */
+export function validateServing({ spec = {} }: Draft, about: ServingWorkload): readonly FieldError[] {
+  return [
+    ...checkCounts(spec, about.counts, 'spec'),
+    ...validateSelector(spec, about),
+    ...validateServingPod(spec, about.kind),
+  ];
+}
+
+function validateSelector(spec: MutableJsonMap, about: ServingWorkload): readonly FieldError[] {
+  const { selector } = spec;
+  if (!isMap(selector))
+    return [...(about.kind === 'DaemonSet' ? [] : [requiredField('spec.selector')]), ...unmatched(spec)];
+  const problems = checkSelector('spec.selector', selector);
+  if (problems.length > 0) {
+    return about.unusable === undefined
+      ? problems
+      : [...problems, invalidField('spec.selector', selector, about.unusable)];
+  }
+  const requirements = listRequirements(selector);
+  if (requirements.length === 0) {
+    return [invalidField('spec.selector', selector, `empty selector is invalid for ${about.selectorOf}`)];
+  }
+  return matchesLabels(requirements, labelsOf(spec)) ? [] : unmatched(spec);
+}
+
+function labelsOf(spec: MutableJsonMap): Readonly<Record<string, string>> {
+  const labels = mapAt(spec, 'template', 'metadata', 'labels');
+  return Object.fromEntries(
+    Object.entries(labels).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function unmatched(spec: MutableJsonMap): readonly FieldError[] {
+  const labels = labelsOf(spec);
+  const value = Object.keys(labels).length === 0 ? null : labels;
+  return [invalidField('spec.template.metadata.labels', value, '`selector` does not match template `labels`')];
+}
+
+function validateServingPod(spec: MutableJsonMap, kind: string): readonly FieldError[] {
+  const template = mapAt(spec, 'template');
+  const path = 'spec.template.spec';
+  const pod = mapAt(template, 'spec');
+  const errors = [...checkPodTemplate(template, 'spec.template')];
+  const policy = textAt(pod, 'restartPolicy');
+  if (policy !== 'Always') errors.push(unsupportedField(`${path}.restartPolicy`, policy, ['Always']));
+  if (pod['activeDeadlineSeconds'] === undefined) return errors;
+  return [
+    ...errors,
+    forbiddenField(`${path}.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`),
+  ];
+}
