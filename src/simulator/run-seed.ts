@@ -1,5 +1,5 @@
 // One run of a seed: faults, then time to settle, then quiet. Ends at the first violation.
-import { cutText } from '../machinery/api/text-limits.ts';
+import { cutText } from '../machinery/api/limits.ts';
 import { uncoveredNodes } from '../controller/health/metrics.ts';
 import { describe, RequestChecker } from './checkers/request-checker.ts';
 import { findDivergences } from './checkers/find-divergences.ts';

@@ -17,7 +17,7 @@ import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/comm
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import { servedPolicies } from '../simulation/policy-resource.ts';
-import { untilAborted } from '../../machinery/supervision/until-aborted.ts';
+import { untilAborted } from '../../machinery/supervision/abort.ts';
 
 type ApiserverValues = FlagValues<typeof apiserverFlags>;
 

@@ -9,7 +9,7 @@ import type { FlagValues } from '../flags/flag-definition.ts';
 import { readValues } from '../flags/flag-schema.ts';
 import { parseFlags } from '../flags/flags.ts';
 import { formatGoDuration } from '../../machinery/api/go-duration.ts';
-import { isLoopback } from '../../machinery/page-server/loopback-host.ts';
+import { isLoopback } from '../../machinery/page-server/own-host.ts';
 import { FleetProcess } from '../simulation/hollow-nodes/fleet-process.ts';
 import { readFaultScript } from '../simulation/hollow-nodes/fault-schema.ts';
 import type { Read } from '../../machinery/yaml/yaml-text.ts';

@@ -1,7 +1,7 @@
 import type { Node } from '../../machinery/api/node.ts';
 import type { Pod } from '../../machinery/api/pod.ts';
 import type { Labels } from '../../machinery/api/topology.ts';
-import { buildNodeReference } from '../../machinery/events/build-node-reference.ts';
+import { buildNodeReference } from '../../machinery/events/build-reference.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { KubeReader } from '../../machinery/ports/kube-reader.ts';
@@ -23,7 +23,7 @@ import { type KubeletProfile, renewIntervalMs } from './profile.ts';
 import type { Loop } from './loops/loop-group.ts';
 import { runTogether } from './loops/run-together.ts';
 import type { Semaphore } from './loops/semaphore.ts';
-import { untilSettledOrAborted } from './loops/until-settled-or-aborted.ts';
+import { untilSettledOrAborted } from '../../machinery/supervision/abort.ts';
 import { buildNode } from './node-status/build-node.ts';
 import { NodeComposer } from './node-status/node-composer.ts';
 import { Registrar } from './node-status/registrar.ts';

@@ -1,5 +1,5 @@
 import { listConditions } from '../../machinery/api/conditions.ts';
-import { listLimits } from '../../machinery/api/list-limits.ts';
+import { listLimits } from '../../machinery/api/limits.ts';
 import type { Node } from '../../machinery/api/node.ts';
 import type { Storage } from '../server/storage.ts';
 import { editTaints } from './administrator.ts';

@@ -2,7 +2,7 @@
 // limit, retries of reads and the checks before a write are the same code; sockets, encodings and credentials are not
 // simulated.
 import { ApiError } from '../../machinery/api/api-error.ts';
-import { copyJson } from '../../machinery/api/copy-json.ts';
+import { copyJson } from '../../machinery/api/json-values.ts';
 import type { KubeObject } from '../../machinery/api/meta.ts';
 import type { ResourceName } from '../../machinery/api/resources.ts';
 import type { Taint } from '../../machinery/api/taints.ts';

@@ -1,6 +1,6 @@
 /** What ConfigMaps and Secrets must be (upstream `ValidateConfigMap`, `ValidateSecret`). */
 import { ownValue } from '../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import {
   type FieldError,
   forbiddenField,

@@ -1,6 +1,6 @@
 /** What Jobs must be (upstream `pkg/apis/batch/validation`). */
 import { ownValue } from '../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import { listRequirements, matchesLabels } from '../../../machinery/api/label-selector.ts';
 import {
   duplicateField,

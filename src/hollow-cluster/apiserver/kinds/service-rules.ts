@@ -1,6 +1,6 @@
 /** Services (upstream `SetDefaults_Service`, `pkg/registry/core/service/storage`). */
 import { ownValue } from '../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import { invalid } from '../api-errors/api-errors.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import type { KindRules } from '../registry/plain-strategy.ts';

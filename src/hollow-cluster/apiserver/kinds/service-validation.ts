@@ -1,6 +1,6 @@
 /** What Services must be (upstream `ValidateServiceCreate`, `ValidateServiceUpdate`). */
 import { ownValue } from '../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import {
   duplicateField,
   type FieldError,

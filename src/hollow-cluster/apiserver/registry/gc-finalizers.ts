@@ -1,5 +1,5 @@
 /** Finalizers that decide what the garbage collector does with the dependents of a deleted object. */
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import type { Strategy } from './strategy.ts';
 

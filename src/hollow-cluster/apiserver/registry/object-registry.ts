@@ -33,7 +33,7 @@ import {
 import { apiVersionOf } from '../resources.ts';
 import { keyOfTarget, kindName, resourceName, isEventsV1, type Target } from './request-target.ts';
 import { isAbsent, listOf } from '../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import { type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import type { Strategy, WriteContext } from './strategy.ts';

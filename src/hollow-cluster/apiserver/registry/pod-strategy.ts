@@ -6,7 +6,7 @@ import type { Draft } from '../storage/stored-object.ts';
 import { admitPodSpec, defaultPodRequests, defaultPodSpec, qosClassOf } from './pod-defaults.ts';
 import { checkPodSpec } from '../validation/pod-spec.ts';
 import { validatePodStatusUpdate, validatePodUpdate } from './pod-rules.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import { admitPriority, keepPriority } from '../kinds/pod-priority.ts';
 import { defaultHostPorts } from '../kinds/pod-spec-defaults.ts';
 import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';

@@ -1,6 +1,6 @@
 /** Checks that many kinds share. Each returns the errors of fields, none if there is nothing wrong. */
 import { ownValue } from '../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import {
   type FieldError,
   forbiddenField,

@@ -29,7 +29,7 @@ import { retryRefused } from '../loops/retry-refused.ts';
 import { runTogether } from '../loops/run-together.ts';
 import { SkewedClock } from '../loops/skewed-clock.ts';
 import { Semaphore } from '../loops/semaphore.ts';
-import { untilSettledOrAborted } from '../loops/until-settled-or-aborted.ts';
+import { untilSettledOrAborted } from '../../../machinery/supervision/abort.ts';
 import type { FleetNode } from '../faults/select-nodes.ts';
 
 /** Nodes start to register at this rate, regardless of their number. */

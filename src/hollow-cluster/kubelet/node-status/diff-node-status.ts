@@ -1,7 +1,7 @@
 import { type Condition, listConditions } from '../../../machinery/api/conditions.ts';
 import type { Node } from '../../../machinery/api/node.ts';
 import { sameQuantity } from '../../../machinery/api/quantity.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import { isMap, type JsonMap, ownValue, setOwn } from '../../../machinery/api/json-map.ts';
 
 type Fields = JsonMap;

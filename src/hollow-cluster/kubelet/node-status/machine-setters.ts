@@ -1,5 +1,5 @@
 import type { Node } from '../../../machinery/api/node.ts';
-import { coversJson } from '../../../machinery/api/same-json.ts';
+import { coversJson } from '../../../machinery/api/json-values.ts';
 import { buildAddresses, buildCapacity, buildImages } from './build-machine-info.ts';
 import { mergeStatus, withoutField } from './merge-status.ts';
 import type { SetterContext, StatusSetter } from './setter-context.ts';

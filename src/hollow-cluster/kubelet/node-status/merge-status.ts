@@ -1,6 +1,6 @@
 import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { Node } from '../../../machinery/api/node.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 
 /**
  * The node with these fields of the status. A part with an equal value stays the same object, and so does the node if

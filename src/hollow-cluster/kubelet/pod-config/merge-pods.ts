@@ -4,7 +4,7 @@
  * a receiver never sees a pod change, and an informer's objects never get the kubelet's annotations.
  */
 import type { Pod } from '../../../machinery/api/pod.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import { configAnnotations, isTerminating, podFullName, uidOf } from './classify-pod.ts';
 import type { PodOperation, PodSourceName } from './pod-update.ts';
 

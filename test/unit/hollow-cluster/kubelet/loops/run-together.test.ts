@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runTogether } from '../../../../../src/hollow-cluster/kubelet/loops/run-together.ts';
-import { untilAborted } from '../../../../../src/machinery/supervision/until-aborted.ts';
+import { untilAborted } from '../../../../../src/machinery/supervision/abort.ts';
 
 describe('loops that run together', () => {
   it('end together when the signal aborts, even if it already has', async () => {

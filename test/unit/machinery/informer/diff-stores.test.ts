@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { isOlder } from '../../../../src/machinery/api/resource-version.ts';
-import { isStale } from '../../../../src/machinery/informer/decide-staleness.ts';
+import { isStale } from '../../../../src/machinery/informer/diff-stores.ts';
 
 describe('versions', () => {
   test('compare as numbers of any length', () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  ValueInterner,
-  internedStructuresMax,
   internedStringsMax,
-} from '../../../../src/machinery/informer/value-interner.ts';
+  internedStructuresMax,
+  ValueInterner,
+} from '../../../../src/machinery/informer/object-reader.ts';
 
 describe('shared values', () => {
   it('returns the first of equal structures for each later one', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SharedAbortListeners } from '../../../../src/machinery/supervision/shared-abort-listeners.ts';
+import { SharedAbortListeners } from '../../../../src/machinery/supervision/abort.ts';
 
 test('all callbacks of a signal are called once when it aborts, and no others', () => {
   const listeners = new SharedAbortListeners();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cutText } from '../../../../src/machinery/api/text-limits.ts';
+import { cutText } from '../../../../src/machinery/api/limits.ts';
 
 test('a text within the limit is kept as it is; of a longer one the beginning remains, with a mark', () => {
   assert.equal(cutText('four', 4), 'four');

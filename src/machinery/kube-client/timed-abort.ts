@@ -1,4 +1,4 @@
-import { LinkedAbort } from '../supervision/linked-abort.ts';
+import { LinkedAbort } from '../supervision/abort.ts';
 
 /** A signal that aborts with any parent signal, or at a timeout; {@link release} removes the listeners and the timer. */
 export class TimedAbort extends LinkedAbort {
@@ -51,17 +51,4 @@ export class TimedAbort extends LinkedAbort {
     this.#overdue = !this.signal.aborted;
     this.abort();
   };
-}
-
-/** Settles as the promise does; rejects at once when the signal aborts, while the promise may continue. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', abort);
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

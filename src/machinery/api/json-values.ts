@@ -1,6 +1,6 @@
-/** Comparison of JSON values. Absent and `undefined` are equal; the order of keys does not matter. */
 import { ownValue } from './json-map.ts';
 
+/** Whether two JSON values are equal. Absent and `undefined` are equal; the order of keys does not matter. */
 export function sameJson(a: unknown, b: unknown): boolean {
   return a === b || sameNested(a, b);
 }
@@ -45,4 +45,19 @@ export function coversJson(actual: unknown, wanted: unknown): boolean {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
+}
+
+/** A private copy of a JSON value, as if it was encoded and decoded: fields that are undefined are left out. */
+export function copyJson<T>(value: T): T;
+export function copyJson(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => (item === undefined ? null : copyJson(item)));
+  // A spread is cheap, since the copy has the hidden class of the original.
+  const copy: Record<string, unknown> = { ...value };
+  for (const key of Object.keys(copy)) {
+    const field = copy[key];
+    if (typeof field === 'object') copy[key] = copyJson(field);
+    else if (field === undefined) delete copy[key];
+  }
+  return copy;
 }

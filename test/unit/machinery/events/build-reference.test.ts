@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildNodeReference } from '../../../../src/machinery/events/build-node-reference.ts';
+import { buildNodeReference } from '../../../../src/machinery/events/build-reference.ts';
 
 const node = { name: 'n1', uid: 'u1' };
 const versioned = { apiVersion: 'v1', kind: 'Node', name: 'n1' };

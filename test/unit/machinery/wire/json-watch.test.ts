@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { LineSplitter, lineBytesMax } from '../../../../src/machinery/wire/line-splitter.ts';
 import { ChunkTooLongError } from '../../../../src/machinery/wire/chunk-buffer.ts';
+import { lineBytesMax, LineSplitter } from '../../../../src/machinery/wire/json-watch.ts';
 
 describe('lines of a stream', () => {
   test('are the same however the bytes are cut', () => {
