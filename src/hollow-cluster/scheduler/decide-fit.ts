@@ -5,7 +5,7 @@ import { taintKeys } from '../../machinery/api/taints.ts';
 import { tolerates } from '../../machinery/api/tolerations.ts';
 import { decideNodeMatch } from '../kubelet/admission/decide-node-match.ts';
 import { arePortsTaken } from '../kubelet/admission/decide-port-conflict.ts';
-import type { NodeLoad, PodDemand } from './node-load.ts';
+import type { NodeLoad, PodDemand } from './node-loads.ts';
 
 const unscheduling: readonly string[] = ['NoSchedule', 'NoExecute'];
 const osLabel = 'kubernetes.io/os';

@@ -1,6 +1,6 @@
 import type { Pod } from '../../machinery/api/pod.ts';
 import { decideFit, scoreNode } from './decide-fit.ts';
-import type { NodeLoad, PodDemand } from './node-load.ts';
+import type { NodeLoad, PodDemand } from './node-loads.ts';
 
 export type Placement =
   | { readonly kind: 'node'; readonly name: string }

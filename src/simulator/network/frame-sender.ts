@@ -4,8 +4,7 @@ import type { WatchSink } from '../server/server-watch.ts';
 import type { Timeline } from '../time/timeline.ts';
 import type { VirtualProcess } from '../time/virtual-process.ts';
 import type { ClientStream } from './client-stream.ts';
-import { LostConnection } from './lost-connection.ts';
-import { asDecoded, type Network, type RequestLine } from './network.ts';
+import { asDecoded, LostConnection, type Network, type RequestLine } from './network.ts';
 
 /** Changes of a watch that a server repeats at most. */
 const repeatedMax = 5;

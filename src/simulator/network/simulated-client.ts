@@ -26,8 +26,7 @@ import type { VirtualProcess } from '../time/virtual-process.ts';
 import { ClientStream } from './client-stream.ts';
 import { Exchange } from './exchange.ts';
 import { FrameSender } from './frame-sender.ts';
-import { LostConnection } from './lost-connection.ts';
-import { isWrite, type Network, type RequestLine, undecodable } from './network.ts';
+import { isWrite, LostConnection, type Network, type RequestLine, undecodable } from './network.ts';
 
 const requestTimeoutMsDefault = 30_000;
 const writeTimeoutMsDefault = 10_000;

@@ -2,8 +2,7 @@ import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { Pod } from '../../../machinery/api/pod.ts';
 import { formatBinary, formatDecimal, parseQuantity } from '../../../machinery/api/quantity.ts';
 import { classifySignal, type SignalClass } from './classify-signal.ts';
-import type { PodUsage } from './plan-eviction-order.ts';
-import type { Observations } from './plan-eviction-pass.ts';
+import type { Observations, PodUsage } from './plan-eviction-pass.ts';
 import { amountOf, type Threshold } from './parse-thresholds.ts';
 
 type Resource = SignalClass['resource'];

@@ -3,13 +3,13 @@ import { isCriticalPod, uidOf } from '../pod-config/classify-pod.ts';
 import { RestingLoop } from '../loops/resting-loop.ts';
 import { classifySignal, type PressureType } from './classify-signal.ts';
 import { decidePressureAdmission, type PodAdmission } from './decide-pressure-admission.ts';
-import { planEvictionOrder } from './plan-eviction-order.ts';
 import {
-  isMet,
-  planEvictionPass,
   type EvictionMemory,
+  isMet,
   nothingObserved,
   type Observations,
+  planEvictionOrder,
+  planEvictionPass,
 } from './plan-eviction-pass.ts';
 import type { EvictionConfig, Threshold } from './parse-thresholds.ts';
 import { describeEviction } from './describe-eviction.ts';

@@ -1,8 +1,7 @@
 import type { Node } from '../../../machinery/api/node.ts';
 import { coversJson } from '../../../machinery/api/json-values.ts';
 import { buildAddresses, buildCapacity, buildImages } from './build-machine-info.ts';
-import { mergeStatus, withoutField } from './merge-status.ts';
-import type { SetterContext, StatusSetter } from './setter-context.ts';
+import { mergeStatus, type SetterContext, type StatusSetter, withoutField } from './setter-context.ts';
 
 /** Set only by a kubelet with a built-in cloud provider. */
 const providedAddressAnnotation = 'alpha.kubernetes.io/provided-node-ip';
@@ -36,12 +35,13 @@ const machineInfo: StatusSetter = {
     const fails = machine.fails('machine-info');
     if (fails) report('Error getting machine info');
     const described = fails ? node : withMachineIds(node, context);
-    return buildCapacity(described, {
+    const capacity = buildCapacity(described, {
       machine: fails ? undefined : description,
       podsMax: description.podsMax,
       podsPerCore: profile.podsPerCore,
       extended: machine.extendedResources,
     });
+    return mergeStatus(described, capacity);
   },
 };
 

@@ -8,11 +8,10 @@ import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { Meter } from '../../../machinery/ports/meter.ts';
 import { abortReason } from '../../../machinery/supervision/abort.ts';
 import type { FakeMachine } from '../machine/fake-machine.ts';
-import type { NodeVolumes } from '../machine/node-volumes.ts';
 import type { KubeletProfile } from '../profile.ts';
 import { buildPlatform, withPlatformLabels } from './build-node.ts';
 import { statusSetterSeconds } from './metrics.ts';
-import type { NodeHealth, SetterContext, SetterMemory, StatusSetter } from './setter-context.ts';
+import type { NodeHealth, NodeVolumes, SetterContext, SetterMemory, StatusSetter } from './setter-context.ts';
 
 interface NodeComposerOptions {
   readonly name: string;

@@ -1,7 +1,6 @@
 import { customConditions, diskPressure, memoryPressure, outOfDisk, pidPressure, ready } from './condition-setters.ts';
 import { declaredFeatures, machineSetters } from './machine-setters.ts';
-import { mergeStatus, withoutField } from './merge-status.ts';
-import type { StatusSetter } from './setter-context.ts';
+import { mergeStatus, type StatusSetter, withoutField } from './setter-context.ts';
 
 /**
  * Written only after the volumes in use are known: a kubelet that just started would remove entries that it has yet to

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Node } from '../../../../src/machinery/api/node.ts';
 import type { Pod } from '../../../../src/machinery/api/pod.ts';
 import { decideFit, scoreNode } from '../../../../src/hollow-cluster/scheduler/decide-fit.ts';
-import { demandOf } from '../../../../src/hollow-cluster/scheduler/node-load.ts';
+import { demandOf } from '../../../../src/hollow-cluster/scheduler/node-loads.ts';
 
 const allocatable = { cpu: '1', memory: '1Gi', pods: '3' };
 

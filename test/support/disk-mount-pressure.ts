@@ -1,5 +1,5 @@
-import { pressureSetter } from './condition-setters.ts';
-import type { StatusSetter } from './setter-context.ts';
+import { pressureSetter } from '../../src/hollow-cluster/kubelet/node-status/condition-setters.ts';
+import type { StatusSetter } from '../../src/hollow-cluster/kubelet/node-status/setter-context.ts';
 
 interface DiskMountPressureOptions {
   /** Mounts to watch, by path. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { LimitWaits } from '../../../../src/simulator/drill/drill-run.ts';
 import type { RequestLine } from '../../../../src/simulator/network/network.ts';
-import { LimitWaits } from '../../../../src/simulator/drill/limit-waits.ts';
 
 function aLine(client: string): RequestLine {
   return { by: { process: 'replica-1', client }, verb: 'patch', resource: 'pods', name: 'p' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { runTogether } from '../../../../../src/hollow-cluster/kubelet/loops/run-together.ts';
+import { runTogether } from '../../../../../src/hollow-cluster/kubelet/loops/loop-group.ts';
 import { untilAborted } from '../../../../../src/machinery/supervision/abort.ts';
 
 describe('loops that run together', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { mergeStatus, withoutField } from '../../../../../src/hollow-cluster/kubelet/node-status/setter-context.ts';
 import type { Node } from '../../../../../src/machinery/api/node.ts';
-import { mergeStatus, withoutField } from '../../../../../src/hollow-cluster/kubelet/node-status/merge-status.ts';
 
 const node: Node = {
   metadata: { name: 'n1' },

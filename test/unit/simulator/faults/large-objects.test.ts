@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { planLargeObjects } from '../../../../src/simulator/faults/large-object-plan.ts';
+import { planLargeObjects } from '../../../../src/simulator/faults/large-objects.ts';
 import { planRun } from '../../../../src/simulator/run-plan.ts';
 import { regressionSeeds } from '../../../simulator/regression-seeds.ts';
 
