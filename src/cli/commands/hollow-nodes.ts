@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { connect } from '../client/connect.ts';
+import { connect } from './connect.ts';
 import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
 import type { ScriptStep } from '../../hollow-cluster/kubelet/faults/fault-script.ts';
 import type { FleetNode } from '../../hollow-cluster/kubelet/faults/select-nodes.ts';

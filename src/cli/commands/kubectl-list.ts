@@ -28,7 +28,7 @@ const commands: readonly CommandEntry[] = [
   {
     name: 'top',
     summary: 'Shows zones, nodes that are not ready, pods that are due first and holds, refreshed in place',
-    load: () => import('./kubectl-top.ts'),
+    load: () => import('./top.ts').then(({ kubectlTop }) => kubectlTop),
     loadFlags: () => Promise.resolve(clusterTopFlags),
   },
   {
@@ -40,7 +40,7 @@ const commands: readonly CommandEntry[] = [
   {
     name: 'version',
     summary: 'Prints the version of this plugin, of Node.js and the platform',
-    load: () => import('./version.ts'),
+    load: () => import('./help.ts').then(({ version }) => version),
     loadFlags: () => Promise.resolve([]),
   },
 ];

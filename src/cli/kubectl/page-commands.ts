@@ -1,5 +1,12 @@
-import { printPage, shadowPage, statusPage, type WantedPage, withPages } from '../client/controller-client.ts';
-import { describeSubjectProblem, selectSubjectPage } from '../client/select-subject.ts';
+import {
+  describeSubjectProblem,
+  printPage,
+  selectSubjectPage,
+  shadowPage,
+  statusPage,
+  type WantedPage,
+  withPages,
+} from '../client/controller-client.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import { takeOperand } from '../flags/take-operand.ts';
 import { type CommandIo, type CommandModule, usageError } from '../io/command-io.ts';

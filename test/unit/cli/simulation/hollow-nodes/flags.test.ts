@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  imagePatternsPattern,
-  parseImagePatterns,
-} from '../../../../../src/cli/simulation/hollow-nodes/image-patterns.ts';
+import { imagePatternsPattern, parseImagePatterns } from '../../../../../src/cli/simulation/hollow-nodes/flags.ts';
 
 describe('--unpullable-images', () => {
   it('is a comma-separated list of patterns, by default none', () => {

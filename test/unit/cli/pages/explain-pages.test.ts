@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shadowRoute } from '../../../../src/cli/controller/shadow.ts';
+import { shadowRoute } from '../../../../src/cli/pages/explain-pages.ts';
 
 test('/shadow of a controller without --shadow is not found', async () => {
   const answer = await shadowRoute(() => undefined).answer(new URL('http://h/shadow'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { collectModules } from '../../../../src/cli/simulate/collect-modules.ts';
+import { collectModules } from '../../../../src/cli/simulate/report-page.ts';
 
 const files: Readonly<Record<string, string>> = {
   'report/main.ts':

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { snapshotPieces } from '../../../../src/cli/dashboard/snapshot-pieces.ts';
+import { snapshotPieces } from '../../../../src/cli/dashboard/event-streams.ts';
 import { DashboardBoard } from '../../../../src/controller/dashboard/dashboard-board.ts';
 import type { Cluster, NodeCell } from '../../../../src/dashboard/protocol.ts';
 import { DashboardMirror } from '../../../support/dashboard-mirror.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseTokenAudiences } from '../../../../src/cli/secure-serving/parse-token-audiences.ts';
+import { parseTokenAudiences } from '../../../../src/cli/secure-serving/delegating-authorizer.ts';
 
 const jwt = (claims: unknown): string => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.signature`;
 
