@@ -15,7 +15,6 @@ import {
   type StepEnd,
 } from './decide-next-step.ts';
 import { isOlder } from '../api/resource-version.ts';
-import { readStorageVersion } from './read-storage-version.ts';
 import {
   reflectorLastVersion,
   reflectorListDuration,
@@ -28,7 +27,7 @@ import {
   reflectorWatchErrors,
 } from './metrics.ts';
 import { ObjectMap } from './object-map.ts';
-import { type InitialLimits, planInitialLimits, readPages } from './read-pages.ts';
+import { type InitialLimits, planInitialLimits, readPages, readStorageVersion } from './read-pages.ts';
 import { RetryDelay, retryMsMax, unsyncedRetryMsMax } from './retry-delay.ts';
 import type { ObjectReader } from './object-reader.ts';
 import { type CompleteState, type Delta, type ErrorEvent, keepInState, WatchHandler } from './watch-handler.ts';

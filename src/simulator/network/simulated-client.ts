@@ -23,9 +23,8 @@ import type { SimulatedApiServer } from '../server/api-server.ts';
 import type { Requester } from '../server/storage.ts';
 import type { Timeline } from '../time/timeline.ts';
 import type { VirtualProcess } from '../time/virtual-process.ts';
-import { ClientStream } from './client-stream.ts';
 import { Exchange } from './exchange.ts';
-import { FrameSender } from './frame-sender.ts';
+import { ClientStream, FrameSender } from './frame-sender.ts';
 import { isWrite, LostConnection, type Network, type RequestLine, undecodable } from './network.ts';
 
 const requestTimeoutMsDefault = 30_000;

@@ -4,6 +4,7 @@ import { RestingLoop } from '../loops/resting-loop.ts';
 import { classifySignal, type PressureType } from './classify-signal.ts';
 import { decidePressureAdmission, type PodAdmission } from './decide-pressure-admission.ts';
 import {
+  describeEviction,
   type EvictionMemory,
   isMet,
   nothingObserved,
@@ -12,7 +13,6 @@ import {
   planEvictionPass,
 } from './plan-eviction-pass.ts';
 import type { EvictionConfig, Threshold } from './parse-thresholds.ts';
-import { describeEviction } from './describe-eviction.ts';
 import type { FakeMachine } from './fake-machine.ts';
 import type { PodKillerOptions } from './pod-termination.ts';
 import { podReference } from '../pod-config/describe-pod-event.ts';

@@ -14,7 +14,7 @@ import {
   type RuntimePodStatus,
   type Waiting,
 } from '../runtime/pod-runtime.ts';
-import { networkNotReady } from './decide-retry-delay.ts';
+import { networkNotReady } from './work-queue.ts';
 import { failedKillPod, networkNotReadyEvent } from '../pod-config/events.ts';
 import {
   type PodEnd,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { collectModules } from '../../../../src/cli/simulate/report-page.ts';
+import { collectModules, formatReportPage } from '../../../../src/cli/simulate/report-page.ts';
+import type { Report } from '../../../../src/dashboard/report/report-data.ts';
 
 const files: Readonly<Record<string, string>> = {
   'report/main.ts':
@@ -27,4 +28,73 @@ test('every module once, whatever imports it, with its imports by specifier', as
 
 test('a module that does not exist is an error', async () => {
   await assert.rejects(collectModules('report/other.ts', read), /no module report\/other\.ts/u);
+});
+
+const hostile = '</script><script>alert(1)</script><!-- \u202E"\'&';
+const report: Report = {
+  name: hostile,
+  description: hostile,
+  version: '1',
+  seed: 1,
+  durationMs: 60_000,
+  runs: [
+    {
+      label: '',
+      settings: 'defaults',
+      nodes: [[hostile, hostile]],
+      states: ['ready'],
+      changes: [[0, 0, 0, 3]],
+      zoneChanges: [],
+      sampleMs: 10_000,
+      samples: [],
+      timeline: [],
+      limits: [],
+    },
+  ],
+  measures: [],
+  text: hostile,
+};
+const assets = {
+  styles: 'body { color: #123 }',
+  modules: [
+    { specifier: 'nlc/a.ts', text: `export const text = "${hostile.slice(0, 9)}";` },
+    { specifier: 'nlc/main.ts', text: "import { text } from 'nlc/a.ts';" },
+  ],
+  entry: 'nlc/main.ts',
+};
+const page = formatReportPage(report, assets, (script) => `'sha256-${script.length}'`);
+
+test('names are text only: they end no element and begin no comment', () => {
+  assert.equal(page.match(/<script/gu)?.length, 3);
+  assert.equal(page.match(/<\/script>/gu)?.length, 3);
+  assert.ok(!page.includes('<!--') && !page.includes('alert(1)</script>'));
+  const [, json = ''] = /<script type="application\/json" id="report-data">(.*?)<\/script>/su.exec(page) ?? [];
+  assert.deepEqual(JSON.parse(json), report);
+});
+
+test('modules are in the page, and find each other by an import map', () => {
+  const [, json = ''] = /<script type="importmap">(.*?)<\/script>/su.exec(page) ?? [];
+  const { imports } = JSON.parse(json) as { readonly imports: Record<string, string> };
+  assert.deepEqual(Object.keys(imports), ['nlc/a.ts', 'nlc/main.ts']);
+  const prefix = 'data:text/javascript,';
+  const text = imports['nlc/main.ts'] ?? '';
+  assert.ok(text.startsWith(prefix));
+  assert.equal(decodeURIComponent(text.slice(prefix.length)), assets.modules[1]?.text);
+  assert.match(page, /<script type="module">import "nlc\/main\.ts";<\/script>/u);
+});
+
+test('the policy allows the scripts of the page by their hashes, and no request', () => {
+  const [, policy = ''] = /content-security-policy" content="([^"]*)"/u.exec(page) ?? [];
+  assert.match(
+    policy,
+    /^default-src 'none'; script-src 'sha256-\d+' 'sha256-\d+' data:; style-src 'unsafe-inline'; img-src data:/u,
+  );
+  assert.ok(!/https?:/u.test(page));
+});
+
+test('the same report gives the same page', () => {
+  assert.equal(
+    formatReportPage(report, assets, (script) => `'sha256-${script.length}'`),
+    page,
+  );
 });

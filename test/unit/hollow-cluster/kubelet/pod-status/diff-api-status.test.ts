@@ -10,9 +10,9 @@ import {
 import {
   agreesWith,
   diffStatusPatch,
+  mergeApiStatus,
   semanticallyEqual,
 } from '../../../../../src/hollow-cluster/kubelet/pod-status/diff-api-status.ts';
-import { mergeApiStatus } from '../../../../../src/hollow-cluster/kubelet/pod-status/merge-api-status.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { MemoryApi } from '../../../../support/memory-api.ts';
 

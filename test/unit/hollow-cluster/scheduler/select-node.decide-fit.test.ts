@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { demandOf } from '../../../../src/hollow-cluster/scheduler/node-loads.ts';
+import { decideFit, scoreNode } from '../../../../src/hollow-cluster/scheduler/select-node.ts';
 import type { Node } from '../../../../src/machinery/api/node.ts';
 import type { Pod } from '../../../../src/machinery/api/pod.ts';
-import { decideFit, scoreNode } from '../../../../src/hollow-cluster/scheduler/decide-fit.ts';
-import { demandOf } from '../../../../src/hollow-cluster/scheduler/node-loads.ts';
 
 const allocatable = { cpu: '1', memory: '1Gi', pods: '3' };
 

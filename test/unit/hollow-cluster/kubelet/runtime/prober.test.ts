@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Container } from '../../../../../src/machinery/api/pod.ts';
 import type { FailureWindow } from '../../../../../src/hollow-cluster/kubelet/runtime/build-container-script.ts';
-import { planProbes } from '../../../../../src/hollow-cluster/kubelet/runtime/plan-probes.ts';
+import { planProbes } from '../../../../../src/hollow-cluster/kubelet/runtime/prober.ts';
+import type { Container } from '../../../../../src/machinery/api/pod.ts';
 
 type Fails = Partial<Record<'startupFails' | 'readinessFails' | 'livenessFails', FailureWindow>>;
 const never = { startupFails: undefined, readinessFails: undefined, livenessFails: undefined };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RequestCounter } from '../../../../src/cli/controller/dashboard.ts';
 import { restClientRequests, restClientRetries } from '../../../../src/machinery/kube-client/metrics.ts';
-import { RequestCounter } from '../../../../src/cli/dashboard/request-counter.ts';
 import { RecordingMeter } from '../../../support/fakes.ts';
 
 test('requests are counted, and every metric is recorded', () => {

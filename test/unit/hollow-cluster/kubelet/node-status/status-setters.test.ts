@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import type { Node } from '../../../../../src/machinery/api/node.ts';
-import type { MachineImage } from '../../../../../src/hollow-cluster/kubelet/profile.ts';
 import { buildMachine } from '../../../../../src/hollow-cluster/kubelet/fleet/build-machine.ts';
+import type { MachineImage } from '../../../../../src/hollow-cluster/kubelet/profile.ts';
+import type { Node } from '../../../../../src/machinery/api/node.ts';
 import { NodeWorld, type NodeWorldOptions } from '../../../../support/node-world.ts';
 
 const cycleMs = 10_400;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  parseAccess,
-  parseBearerToken,
   buildCertificateUser,
   isAlwaysAllowed,
-} from '../../../../src/cli/secure-serving/parse-access.ts';
+  parseAccess,
+  parseBearerToken,
+} from '../../../../src/cli/secure-serving/delegated-auth-filter.ts';
 
 test('the bearer token of an Authorization header, as the API server parses it', () => {
   const rows: readonly (readonly [string | undefined, string | undefined])[] = [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import {
   selectServerControllers,
   validateServerControllers,
-} from '../../../../../src/cli/simulation/apiserver/controllers-flag.ts';
+} from '../../../../../src/cli/simulation/apiserver/flags.ts';
 
 test('* is all of them, and the first entry for a controller counts', () => {
   assert.equal(selectServerControllers('*').length, 4);

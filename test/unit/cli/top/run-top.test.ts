@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatFrame, formatTables } from '../../../../src/cli/top/format-frame.ts';
+import { formatFrame, formatTables } from '../../../../src/cli/top/run-top.ts';
 
 const lines = [
   { text: 'a', style: 'title' },
