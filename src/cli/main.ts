@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 // Entry point of the process: arguments, exit code, signals, and the handlers of uncaught errors.
 import { type CommandIo, exitFailure } from './io/command-io.ts';
-import { dispatch } from './commands/dispatch.ts';
-import { selectArguments } from './commands/select-program.ts';
+import { dispatch, selectArguments } from './commands/dispatch.ts';
 import { processTerminal } from './io/process-terminal.ts';
 
 /** How long open handles may keep the process running after a command has returned. */

@@ -6,7 +6,7 @@ import type { Change, Informer, Listener } from '../machinery/informer/informer.
 import type { Ending } from '../machinery/ports/leadership.ts';
 import { type MetricDefinition, metricsOf } from '../machinery/ports/meter.ts';
 import * as workQueues from '../machinery/supervision/metrics.ts';
-import { untilAborted } from '../machinery/supervision/until-aborted.ts';
+import { untilAborted } from '../machinery/supervision/abort.ts';
 import { decisionsTotal } from './decision-log/decision-log.ts';
 import type { SettingChange } from './model/decisions.ts';
 import * as taintEviction from './taint-eviction/metrics.ts';

@@ -34,7 +34,7 @@ import type { Live } from '../machinery/ports/live.ts';
 import type { Random } from '../machinery/ports/random.ts';
 import type { WriteLanes } from '../machinery/ports/write-lanes.ts';
 import { ApiContact } from '../machinery/supervision/api-contact.ts';
-import { LinkedAbort } from '../machinery/supervision/linked-abort.ts';
+import { LinkedAbort } from '../machinery/supervision/abort.ts';
 import { ApiCanaryLease } from './canary-lease.ts';
 import { makeInformers, type NodeInformers } from './informers.ts';
 import { ApiLiveLeases } from './live-leases.ts';

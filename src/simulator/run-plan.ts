@@ -5,7 +5,7 @@ import { type ClusterPlan, planCluster } from './cluster/cluster-plan.ts';
 import { between, chance, oneOf } from './draw.ts';
 import { planFaults } from './faults/fault-plan.ts';
 import { planFlapping } from './faults/flapping-plan.ts';
-import { planLargeObjects } from './faults/large-object-plan.ts';
+import { planLargeObjects } from './faults/large-objects.ts';
 import { planPolicyFeatures } from './faults/policy-feature-plan.ts';
 import { planEvictions, planPolicies } from './faults/policy-plan.ts';
 import type { PlannedFault } from './faults/world-fault.ts';

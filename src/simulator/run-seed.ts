@@ -1,11 +1,10 @@
 // One run of a seed: faults, then time to settle, then quiet. Ends at the first violation.
-import { cutText } from '../machinery/api/text-limits.ts';
+import { cutText } from '../machinery/api/limits.ts';
 import { uncoveredNodes } from '../controller/health/metrics.ts';
 import { describe, RequestChecker } from './checkers/request-checker.ts';
 import { findDivergences } from './checkers/find-divergences.ts';
-import { QuietChecker } from './checkers/quiet-checker.ts';
+import { QuietChecker, RecoveryChecker } from './checkers/quiet-checker.ts';
 import { FlappingChecker } from './checkers/flapping-checker.ts';
-import { RecoveryChecker } from './checkers/recovery-checker.ts';
 import { SizeChecker } from './checkers/size-checker.ts';
 import type { Report, Violation } from './checkers/violation.ts';
 import { OutOfServiceChecker } from './checkers/out-of-service-checker.ts';

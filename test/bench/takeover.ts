@@ -9,7 +9,7 @@ import { transformNode } from '../../src/machinery/api/node.ts';
 import { transformPod } from '../../src/machinery/api/pod.ts';
 import type { ResourceName } from '../../src/machinery/api/resources.ts';
 import { formatMicroTime, formatTime } from '../../src/machinery/api/timestamps.ts';
-import { selectControllers } from '../../src/cli/controller/selection.ts';
+import { selectControllers } from '../../src/cli/controller/rules.ts';
 import { NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
 import { defaultControllerOptions, defaultPodGcOptions } from '../../src/controller/model/options.ts';
 import { SharedInformer } from '../../src/machinery/informer/shared-informer.ts';

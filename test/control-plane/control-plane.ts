@@ -17,7 +17,7 @@ import {
   apiServerArguments,
   etcdArguments,
   type Ports,
-} from '../../src/cli/simulation/programs/control-plane-arguments.ts';
+} from '../../src/cli/simulation/programs/control-plane-programs.ts';
 import { auditArguments, auditPolicyText, controllerManagerArguments } from './program-arguments.ts';
 import { ProgramRun } from './program-run.ts';
 import { RestClient } from './rest-client.ts';

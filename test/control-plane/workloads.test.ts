@@ -12,7 +12,7 @@ import type { Pod } from '../../src/machinery/api/pod.ts';
 import { type RunningApiServer, startApiServer } from '../../src/hollow-cluster/apiserver/http/api-server.ts';
 import { WorkloadPrograms } from '../../src/cli/simulation/programs/workload-programs.ts';
 import { HollowFleet } from '../../src/hollow-cluster/kubelet/fleet/fleet.ts';
-import { demandOf } from '../../src/hollow-cluster/scheduler/node-load.ts';
+import { demandOf } from '../../src/hollow-cluster/scheduler/node-loads.ts';
 import { selectNode } from '../../src/hollow-cluster/scheduler/select-node.ts';
 import { type ControlPlaneBinaries, findControlPlane } from '../../tools/control-plane/binaries.ts';
 import { SeededRandom, silentLogger } from '../support/fakes.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readTrace } from '../../src/cli/simulate/read-trace.ts';
+import { readTrace } from '../../src/cli/simulate/trace-file.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { SmallWorld, until } from '../support/small-world.ts';
 

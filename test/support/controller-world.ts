@@ -10,7 +10,7 @@ import { type Pod, type PodView, transformPod } from '../../src/machinery/api/po
 import type { Taint } from '../../src/machinery/api/taints.ts';
 import { formatMicroTime, formatTime } from '../../src/machinery/api/timestamps.ts';
 import type { Toleration } from '../../src/machinery/api/tolerations.ts';
-import { selectControllers } from '../../src/cli/controller/selection.ts';
+import { selectControllers } from '../../src/cli/controller/rules.ts';
 import type { Decision } from '../../src/controller/model/decisions.ts';
 import type { NotedDecision } from '../../src/controller/decision-log/decision-log.ts';
 import { daemonSetsByNamespace, NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';

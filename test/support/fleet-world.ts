@@ -6,7 +6,7 @@ import type { KubeObject } from '../../src/machinery/api/meta.ts';
 import { type Node, type NodeView, transformNode } from '../../src/machinery/api/node.ts';
 import { type Pod, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
 import type { ResourceName } from '../../src/machinery/api/resources.ts';
-import { selectControllers } from '../../src/cli/controller/selection.ts';
+import { selectControllers } from '../../src/cli/controller/rules.ts';
 import { NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
 import {
   type ControllerOptions,

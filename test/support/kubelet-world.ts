@@ -7,10 +7,9 @@ import { HollowKubelet } from '../../src/hollow-cluster/kubelet/hollow-kubelet.t
 import { FaultInjectingClient } from '../../src/hollow-cluster/kubelet/network/fault-injecting-client.ts';
 import { apiSource } from '../../src/hollow-cluster/kubelet/pod-config/api-source.ts';
 import { PodRouter } from '../../src/hollow-cluster/kubelet/pod-config/pod-router.ts';
-import type { PodSource, SendPods } from '../../src/hollow-cluster/kubelet/pod-config/pod-source.ts';
-import type { PodSourceName } from '../../src/hollow-cluster/kubelet/pod-config/pod-update.ts';
+import type { PodSource, PodSourceName, SendPods } from '../../src/hollow-cluster/kubelet/pod-config/pod-update.ts';
 import { completeProfile, type KubeletProfile, type Machine } from '../../src/hollow-cluster/kubelet/profile.ts';
-import { runTogether } from '../../src/hollow-cluster/kubelet/loops/run-together.ts';
+import { runTogether } from '../../src/hollow-cluster/kubelet/loops/loop-group.ts';
 import { Semaphore } from '../../src/hollow-cluster/kubelet/loops/semaphore.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryApi } from './memory-api.ts';

@@ -1,7 +1,7 @@
 // The small world with a shadow controller beside it, which has its own options and writes nothing. The acting controllers
 // are the world's own controller, if it is started, or the test.
 import { formatTime } from '../../src/machinery/api/timestamps.ts';
-import { selectControllers } from '../../src/cli/controller/selection.ts';
+import { selectControllers } from '../../src/cli/controller/rules.ts';
 import type { NotedDecision } from '../../src/controller/decision-log/decision-log.ts';
 import { describeDecision } from '../../src/controller/decision-log/describe-decision.ts';
 import { NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';

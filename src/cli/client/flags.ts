@@ -1,5 +1,13 @@
 import { flag, type FlagDefinition, flagGroup } from '../flags/flag-definition.ts';
-import { pageOutputs } from './page-output.ts';
+
+/** `wide`: the text, and the pages that belong to it. */
+const pageOutputs = ['text', 'wide', 'json', 'yaml'] as const;
+export type PageOutput = (typeof pageOutputs)[number];
+
+/** The format in which the controller is asked for a page. */
+export function servedFormat(output: PageOutput): 'text' | 'json' {
+  return output === 'text' || output === 'wide' ? 'text' : 'json';
+}
 
 /** Server and credentials of the commands that read pages of a controller. */
 export const serverFlags = [

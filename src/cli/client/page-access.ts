@@ -1,7 +1,7 @@
 // Credentials and TLS settings of `nlc status`, `nlc explain` and `nlc shadow`. Credentials are sent to `--server`, so only
 // explicitly named ones are used. Exception: in a pod and on loopback, the pod's service account token; it grants far more
 // than reading pages, so it is never sent to another host.
-import { isLoopback } from '../../machinery/page-server/loopback-host.ts';
+import { isLoopback } from '../../machinery/page-server/own-host.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { ConnectionError } from '../../machinery/kubeconfig/connection-error.ts';
 import type { Headers, TlsOptions } from '../../machinery/kube-client/connection.ts';

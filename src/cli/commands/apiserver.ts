@@ -10,14 +10,13 @@ import { DataDirError } from '../../hollow-cluster/apiserver/data-dir/data-dir-e
 import type { Logger } from '../../machinery/ports/logger.ts';
 import { SeededRandom } from '../../hollow-cluster/kubelet/faults/seeded-random.ts';
 import { runScheduler } from '../simulation/apiserver/scheduler-process.ts';
-import { apiserverFlags } from '../simulation/apiserver/flags.ts';
+import { apiserverFlags, selectServerControllers, validateServerControllers } from '../simulation/apiserver/flags.ts';
 import { parseTokenFile } from '../simulation/apiserver/parse-token-file.ts';
-import { selectServerControllers, validateServerControllers } from '../simulation/apiserver/controllers-flag.ts';
 import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import { servedPolicies } from '../simulation/policy-resource.ts';
-import { untilAborted } from '../../machinery/supervision/until-aborted.ts';
+import { untilAborted } from '../../machinery/supervision/abort.ts';
 
 type ApiserverValues = FlagValues<typeof apiserverFlags>;
 

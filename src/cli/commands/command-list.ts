@@ -13,19 +13,19 @@ export const commandList: readonly (CommandEntry | CommandGroup)[] = [
     operand: 'node/NAME|pod/NAMESPACE/NAME',
     completes: 'subject',
     summary: 'Shows what a running controller did and will do with node/NAME or pod/NAMESPACE/NAME, and the reasons',
-    load: () => import('./explain.ts'),
+    load: () => import('../client/controller-client.ts').then(({ explainCommand }) => explainCommand),
     loadFlags: async () => (await import('../client/flags.ts')).explainFlags,
   },
   {
     name: 'status',
     summary: 'Shows the state of a running controller: leader, caches, zones, eviction rates and queues',
-    load: () => import('./status.ts'),
+    load: () => import('../client/controller-client.ts').then(({ statusCommand }) => statusCommand),
     loadFlags: async () => (await import('../client/flags.ts')).explainFlags,
   },
   {
     name: 'top',
     summary: 'Shows zones, nodes that are not ready, pods that are due first and holds, refreshed in place',
-    load: () => import('./top.ts'),
+    load: () => import('./top.ts').then(({ top }) => top),
     loadFlags: async () => (await import('../top/flags.ts')).topFlags,
   },
   {
@@ -44,19 +44,19 @@ export const commandList: readonly (CommandEntry | CommandGroup)[] = [
     summary:
       'Checks a config file of the controller, its policies included, or NodeLifecyclePolicy manifests, and prints errors and warnings',
     load: () => import('./validate.ts'),
-    loadFlags: async () => (await import('../validate/flags.ts')).validateFlags,
+    loadFlags: async () => (await import('./flags.ts')).validateFlags,
   },
   {
     name: 'whatif',
     summary:
       'Shows what a config file with policies would change in a cluster, or in a recorded trace, before it is used',
     load: () => import('./whatif.ts'),
-    loadFlags: async () => (await import('../whatif/flags.ts')).whatifFlags,
+    loadFlags: async () => (await import('./flags.ts')).whatifFlags,
   },
   {
     name: 'shadow',
     summary: 'Shows how a controller that runs with --shadow compares with the active controllers of the cluster',
-    load: () => import('./shadow.ts'),
+    load: () => import('../client/controller-client.ts').then(({ shadowCommand }) => shadowCommand),
     loadFlags: async () => (await import('../client/flags.ts')).explainFlags,
   },
   {
@@ -85,26 +85,26 @@ export const commandList: readonly (CommandEntry | CommandGroup)[] = [
     summary:
       'Simulates a scenario of a cluster and its faults, and reports what the controller does under its settings',
     load: () => import('./simulate.ts'),
-    loadFlags: async () => (await import('../simulate/flags.ts')).simulateFlags,
+    loadFlags: async () => (await import('./flags.ts')).simulateFlags,
   },
   {
     name: 'record',
     summary: 'Records heartbeats, conditions, zones, taints and pod counts of a cluster, for nlc simulate --trace',
     load: () => import('./record.ts'),
-    loadFlags: async () => (await import('../record/flags.ts')).recordFlags,
+    loadFlags: async () => (await import('./flags.ts')).recordFlags,
   },
   {
     name: 'completion',
     operand: 'bash|zsh|fish',
     completes: 'shell',
     summary: 'Prints a script with which a shell completes commands, flags, values and node names',
-    load: () => import('./completion.ts'),
+    load: () => import('../completion/completion-scripts.ts').then(({ completion }) => completion),
     loadFlags: () => Promise.resolve([]),
   },
   {
     name: 'version',
     summary: 'Prints the version of nlc, of Node.js and the platform',
-    load: () => import('./version.ts'),
+    load: () => import('./help.ts').then(({ version }) => version),
     loadFlags: () => Promise.resolve([]),
   },
 ];

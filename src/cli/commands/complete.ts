@@ -1,10 +1,8 @@
 // `nlc __complete WORD...`: for the scripts of `nlc completion` and, by the name of the program, for kubectl.
-import { type Catalog, type CommandEntry, findCommand, isGroup } from './command-entry.ts';
-import type { FlagDefinition } from '../flags/flag-definition.ts';
-import { parseFlags } from '../flags/flags.ts';
-import { takeOperand } from '../flags/take-operand.ts';
-import { type CommandIo, exitSuccess } from '../io/command-io.ts';
-import { readNames } from '../completion/cluster-names.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mapOf, mapsOf, textOf } from '../../machinery/api/json-map.ts';
+import { ClusterClient } from '../../machinery/kube-client/cluster-client.ts';
+import { loadConnection } from '../../machinery/kubeconfig/connection.ts';
 import {
   type Completions,
   directives,
@@ -15,6 +13,12 @@ import {
   selectPosition,
   selectValues,
 } from '../completion/select-completions.ts';
+import type { FlagDefinition } from '../flags/flag-definition.ts';
+import { parseFlags } from '../flags/flags.ts';
+import { takeOperand } from '../flags/take-operand.ts';
+import { type CommandIo, exitSuccess } from '../io/command-io.ts';
+import { userAgent } from '../io/version.ts';
+import { type Catalog, type CommandEntry, findCommand, isGroup } from './command-entry.ts';
 
 const none: Completions = { candidates: [], directive: directives.noFiles };
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -101,4 +105,43 @@ async function subjectCompletions(typed: string, cluster: Cluster): Promise<Comp
     return selectNames(typed, `${kind}/`, await readNames({ path: 'namespaces', ...cluster }), '/');
   const path = `namespaces/${encodeURIComponent(namespace)}/pods`;
   return selectNames(typed, `${kind}/${namespace}/`, await readNames({ path, ...cluster }));
+}
+
+const timeMsMax = 2_000;
+const namesMax = 500;
+/** Only names are read, not the objects. */
+const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+
+interface NamesQuery {
+  /** Of the list: `nodes`, `namespaces`, `namespaces/default/pods`. */
+  readonly path: string;
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+}
+
+/** Names in the list, for a completion: none in case of any failure, or after two seconds. */
+async function readNames(query: NamesQuery): Promise<readonly string[]> {
+  const ended = new AbortController();
+  const late = sleep(timeMsMax, [], { signal: ended.signal }).catch(() => []);
+  try {
+    return await Promise.race([listNames(query, ended.signal), late]);
+  } catch {
+    return []; // a shell that waits for a completion has no place for an error
+  } finally {
+    ended.abort();
+  }
+}
+
+async function listNames({ path, kubeconfig, context }: NamesQuery, signal: AbortSignal): Promise<readonly string[]> {
+  const connection = await loadConnection({
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+  });
+  const client = new ClusterClient(connection, userAgent('completion'));
+  try {
+    const list = await client.get(`/api/v1/${path}?limit=${namesMax}`, signal, metadataOnly);
+    return mapsOf(list['items']).map((item) => textOf(mapOf(item['metadata'])['name']));
+  } finally {
+    await client.close();
+  }
 }

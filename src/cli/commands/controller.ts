@@ -5,7 +5,7 @@ import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
 import { PromMeter } from '../../machinery/adapters/prom-meter.ts';
 import { SystemClock } from '../../machinery/adapters/system-clock.ts';
 import { SystemRandom } from '../../machinery/adapters/system-random.ts';
-import { connect } from '../client/connect.ts';
+import { connect } from './connect.ts';
 import { type CommandIo, exitSuccess, exitFailure, printNote, usageError } from '../io/command-io.ts';
 import type { ConfigFileSource } from '../controller/config-reloader.ts';
 import { type ControllerConfig, parseControllerConfig } from '../controller/config.ts';

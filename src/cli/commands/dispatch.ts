@@ -1,3 +1,4 @@
+import { ownValue } from '../../machinery/api/json-map.ts';
 import { nearestName } from '../flags/suggestions.ts';
 import { takeOperand } from '../flags/take-operand.ts';
 import { type CommandIo, exitUsageError } from '../io/command-io.ts';
@@ -45,4 +46,15 @@ function unknownCommand(word: string, io: CommandIo, { program, commands }: Cata
   const hint = near === undefined ? '' : `did you mean ${near}? `;
   io.stderr(`${program}: unknown command ${JSON.stringify(word)}; ${hint}available commands: ${names.join(', ')}\n`);
   return exitUsageError;
+}
+
+const pluginNames: Readonly<Record<string, readonly string[]>> = {
+  'kubectl-node_lifecycle': ['kubectl'],
+  'kubectl_complete-node_lifecycle': ['kubectl', '__complete'],
+};
+
+/** The arguments of `nlc` for a program that was started by this path: kubectl starts plugins by the name of their file. */
+export function selectArguments(path: string, argv: readonly string[]): readonly string[] {
+  const name = (path.split(/[/\\]/).at(-1) ?? '').replace(/\.(?:js|ts|mjs|cmd|exe)$/, '');
+  return [...(ownValue(pluginNames, name) ?? []), ...argv];
 }

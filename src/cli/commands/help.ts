@@ -1,5 +1,7 @@
 import { flagHelp } from '../flags/flag-help.ts';
-import { type CommandIo, exitSuccess, usageError } from '../io/command-io.ts';
+import { parseFlags } from '../flags/flags.ts';
+import { type CommandIo, type CommandModule, exitSuccess, usageError } from '../io/command-io.ts';
+import { ownVersion } from '../io/version.ts';
 import { type Catalog, type CommandEntry, type CommandGroup, findCommand, isGroup } from './command-entry.ts';
 
 /** `nlc help`, `nlc help COMMAND`, `nlc COMMAND --help`, and the same for a command that has commands. */
@@ -51,4 +53,14 @@ async function commandHelp(entry: CommandEntry, { program }: Catalog): Promise<s
   const usage = `${name}${entry.operand === undefined ? '' : ` ${entry.operand}`}${flags.length === 0 ? '' : ' [FLAGS]'}`;
   const head = `${name} - ${entry.summary}\n\nUsage: ${usage}\n`;
   return flags.length === 0 ? head : `${head}\n${flagHelp(flags)}`;
+}
+
+/** `nlc version`. */
+export const version: CommandModule = { run: async (argv, io) => printVersion(argv, io) };
+
+function printVersion(argv: readonly string[], io: CommandIo): number {
+  const { problems } = parseFlags(argv, []);
+  if (problems.length > 0) return usageError(io, 'version', problems);
+  io.stdout(`nlc ${ownVersion()} (Node.js ${process.version}, ${process.platform}/${process.arch})\n`);
+  return exitSuccess;
 }

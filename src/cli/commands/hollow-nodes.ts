@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { connect } from '../client/connect.ts';
+import { connect } from './connect.ts';
 import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
 import type { ScriptStep } from '../../hollow-cluster/kubelet/faults/fault-script.ts';
 import type { FleetNode } from '../../hollow-cluster/kubelet/faults/select-nodes.ts';
@@ -9,7 +9,7 @@ import type { FlagValues } from '../flags/flag-definition.ts';
 import { readValues } from '../flags/flag-schema.ts';
 import { parseFlags } from '../flags/flags.ts';
 import { formatGoDuration } from '../../machinery/api/go-duration.ts';
-import { isLoopback } from '../../machinery/page-server/loopback-host.ts';
+import { isLoopback } from '../../machinery/page-server/own-host.ts';
 import { FleetProcess } from '../simulation/hollow-nodes/fleet-process.ts';
 import { readFaultScript } from '../simulation/hollow-nodes/fault-schema.ts';
 import type { Read } from '../../machinery/yaml/yaml-text.ts';

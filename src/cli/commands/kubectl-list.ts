@@ -8,7 +8,7 @@ const commands: readonly CommandEntry[] = [
   {
     name: 'status',
     summary: 'Shows the state of the leader: caches, zones, eviction rates, queues and holds',
-    load: () => import('../kubectl/page-commands.ts').then(({ status }) => status),
+    load: () => import('../kubectl/commands.ts').then(({ status }) => status),
     loadFlags: () => Promise.resolve(clusterPageFlags),
   },
   {
@@ -16,31 +16,31 @@ const commands: readonly CommandEntry[] = [
     operand: 'node/NAME|pod/NAMESPACE/NAME',
     completes: 'subject',
     summary: 'Shows what the leader did and will do with node/NAME or pod/NAMESPACE/NAME, and the reasons',
-    load: () => import('../kubectl/page-commands.ts').then(({ explain }) => explain),
+    load: () => import('../kubectl/commands.ts').then(({ explain }) => explain),
     loadFlags: () => Promise.resolve(clusterPageFlags),
   },
   {
     name: 'shadow',
     summary: 'Shows how a controller in shadow mode compares with the active controllers of the cluster',
-    load: () => import('../kubectl/page-commands.ts').then(({ shadow }) => shadow),
+    load: () => import('../kubectl/commands.ts').then(({ shadow }) => shadow),
     loadFlags: () => Promise.resolve(clusterPageFlags),
   },
   {
     name: 'top',
     summary: 'Shows zones, nodes that are not ready, pods that are due first and holds, refreshed in place',
-    load: () => import('./kubectl-top.ts'),
+    load: () => import('./top.ts').then(({ kubectlTop }) => kubectlTop),
     loadFlags: () => Promise.resolve(clusterTopFlags),
   },
   {
     name: 'dashboard',
     summary: 'Serves the dashboard of the leader on a port of loopback, until interrupted',
-    load: () => import('./kubectl-dashboard.ts'),
+    load: () => import('../kubectl/commands.ts').then(({ dashboard }) => dashboard),
     loadFlags: () => Promise.resolve(dashboardFlags),
   },
   {
     name: 'version',
     summary: 'Prints the version of this plugin, of Node.js and the platform',
-    load: () => import('./version.ts'),
+    load: () => import('./help.ts').then(({ version }) => version),
     loadFlags: () => Promise.resolve([]),
   },
 ];

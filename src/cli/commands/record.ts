@@ -12,13 +12,13 @@ import { waitForCacheSync } from '../../machinery/informer/wait-for-cache-sync.t
 import { makeInformers } from '../../manager/informers.ts';
 import { ClusterRecorder } from '../../simulator/recording/cluster-recorder.ts';
 import { type TraceEnd, traceApiVersion, traceKind } from '../../simulator/recording/cluster-trace.ts';
-import { connect } from '../client/connect.ts';
+import { connect } from './connect.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
-import { takeRepeatedFlag } from '../flags/repeated-flag.ts';
+import { takeRepeatedFlag } from '../flags/take-operand.ts';
 import { type CommandIo, exitFailure, exitSuccess, usageError } from '../io/command-io.ts';
 import { userAgent } from '../io/version.ts';
-import { recordFlags } from '../record/flags.ts';
+import { recordFlags } from './flags.ts';
 
 type RecordValues = FlagValues<typeof recordFlags>;
 

@@ -13,7 +13,7 @@ import type { FlagValues } from '../flags/flag-definition.ts';
 import { readYamlText } from '../../machinery/yaml/yaml-text.ts';
 import { ownVersion } from '../io/version.ts';
 import { buildReport, type RecordedRun } from '../simulate/build-report.ts';
-import { simulateFlags } from '../simulate/flags.ts';
+import { simulateFlags } from './flags.ts';
 import { reportPage } from '../simulate/report-page.ts';
 import { type ReadScenario, readScenario } from '../simulate/scenario-schema.ts';
 import { settingsOf } from '../simulate/scenario-settings.ts';

@@ -10,7 +10,7 @@ import { mapOf } from '../../machinery/api/json-map.ts';
 import { hasPolicyManifest, readPolicyManifests } from '../../policy/schema/manifest-reader.ts';
 import { type PolicyInput, policySchema } from '../../policy/schema/policy-schema.ts';
 import { toPolicyManifest } from '../../policy/schema/to-policy-object.ts';
-import { validateFlags } from '../validate/flags.ts';
+import { validateFlags } from './flags.ts';
 
 type Output = 'crd' | 'config' | undefined;
 

@@ -1,6 +1,6 @@
 import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
 import { escapeJsonControls } from '../../machinery/api/format-safe-text.ts';
-import { connect } from '../client/connect.ts';
+import { connect } from './connect.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import { type CommandIo, exitFailure, exitSuccess, printNote, usageError } from '../io/command-io.ts';
@@ -10,7 +10,7 @@ import { settingsOf } from '../simulate/scenario-settings.ts';
 import { buildPreview } from '../whatif/cluster-preview.ts';
 import { comparePreviews } from '../whatif/compare-previews.ts';
 import { describeWhatif } from '../whatif/describe-whatif.ts';
-import { whatifFlags } from '../whatif/flags.ts';
+import { whatifFlags } from './flags.ts';
 import { readCluster } from '../whatif/read-cluster.ts';
 import type { Both } from '../whatif/replay-both.ts';
 

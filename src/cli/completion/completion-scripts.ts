@@ -1,3 +1,7 @@
+import { parseFlags } from '../flags/flags.ts';
+import { takeOperand } from '../flags/take-operand.ts';
+import { type CommandIo, type CommandModule, exitSuccess, usageError } from '../io/command-io.ts';
+
 // The scripts of `nlc completion`. They know no command and no flag: they ask the program, whose answer follows from the
 // tables of its commands and flags.
 
@@ -84,8 +88,22 @@ end
 complete -c nlc -f -a '(__nlc_complete)'
 `;
 
-export const completionScripts: ReadonlyMap<string, string> = new Map([
+const completionScripts: ReadonlyMap<string, string> = new Map([
   ['bash', bash],
   ['zsh', zsh],
   ['fish', fish],
 ]);
+
+/** `nlc completion SHELL`. */
+export const completion: CommandModule = { run: async (argv, io) => printCompletion(argv, io) };
+
+function printCompletion(argv: readonly string[], io: CommandIo): number {
+  const { operand, others } = takeOperand(argv, []);
+  const script = completionScripts.get(operand ?? '');
+  const got = operand === undefined ? 'got none' : `got ${JSON.stringify(operand)}`;
+  const shellProblem = `SHELL: must be one of ${[...completionScripts.keys()].join(', ')} (${got})`;
+  const problems = [...(script === undefined ? [shellProblem] : []), ...parseFlags(others, []).problems];
+  if (script === undefined || problems.length > 0) return usageError(io, 'completion', problems, 'arguments');
+  io.stdout(script);
+  return exitSuccess;
+}

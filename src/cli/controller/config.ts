@@ -8,10 +8,11 @@ import {
 import { type ConfigFile, configApiVersion, configKind, readConfigFile } from './config-file.ts';
 import { controllerFlags, removedControllerFlags } from './flags.ts';
 import {
-  validateControllerValues,
   type ControllerValues,
   controllerWarnings,
+  selectControllers,
   taintBasedEvictions,
+  validateControllerValues,
   withoutElection,
 } from './rules.ts';
 import type { FlagDefinition } from '../flags/flag-definition.ts';
@@ -19,7 +20,6 @@ import { readValues, shapeOf } from '../flags/flag-schema.ts';
 import { parseFlags } from '../flags/flags.ts';
 import { buildPolicyWarnings } from '../../policy/schema/build-policy-warnings.ts';
 import { defaultFileSettings, fileSettingShape } from '../../policy/schema/file-settings.ts';
-import { selectControllers } from './selection.ts';
 
 /** The values of the flags by option name, and the options that are computed from them. */
 export interface ControllerConfig

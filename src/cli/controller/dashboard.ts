@@ -1,13 +1,14 @@
 // The dashboard of a controller process: its state, its routes, and the requests that it counts.
-import type { Route } from '../../machinery/page-server/observability-server.ts';
 import type { DashboardSource } from '../../controller/dashboard/dashboard-source.ts';
 import type { DashboardKeeper } from '../../controller/snapshot/dashboard-keeper.ts';
 import { samplesEverySeconds } from '../../controller/snapshot/dashboard-samples.ts';
 import type { ServerInfo } from '../../dashboard/protocol.ts';
-import type { Manager } from '../../manager/manager.ts';
+import { restClientRequests } from '../../machinery/kube-client/metrics.ts';
+import type { Route } from '../../machinery/page-server/observability-server.ts';
 import type { Ambient } from '../../machinery/ports/ambient.ts';
+import type { Labels, Meter, MetricDefinition } from '../../machinery/ports/meter.ts';
+import type { Manager } from '../../manager/manager.ts';
 import { dashboardRoutes } from '../dashboard/dashboard-routes.ts';
-import { RequestCounter } from '../dashboard/request-counter.ts';
 import { ownVersion } from '../io/version.ts';
 
 /** The file below `/dashboard/assets/`; the page for the empty path; undefined: there is none. */
@@ -63,5 +64,41 @@ export class ControllerDashboard {
   /** Until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#keeper?.run(signal);
+  }
+}
+
+/** Records in another meter, and counts the requests to the API server. */
+export class RequestCounter implements Meter {
+  readonly #meter: Meter;
+  #total = 0;
+
+  constructor(meter: Meter) {
+    this.#meter = meter;
+  }
+
+  /** Number of requests since the start. */
+  get total(): number {
+    return this.#total;
+  }
+
+  add(metric: MetricDefinition, amount: number, labels?: Labels): void {
+    if (metric === restClientRequests) this.#total += amount;
+    this.#meter.add(metric, amount, labels);
+  }
+
+  set(metric: MetricDefinition, value: number, labels?: Labels): void {
+    this.#meter.set(metric, value, labels);
+  }
+
+  observe(metric: MetricDefinition, value: number, labels?: Labels): void {
+    this.#meter.observe(metric, value, labels);
+  }
+
+  forget(metric: MetricDefinition, labels: Labels): void {
+    this.#meter.forget(metric, labels);
+  }
+
+  onRead(show: () => void): void {
+    this.#meter.onRead(show);
   }
 }

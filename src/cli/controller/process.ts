@@ -12,22 +12,20 @@ import { Manager } from '../../manager/manager.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Logger } from '../../machinery/ports/logger.ts';
 import type { Random } from '../../machinery/ports/random.ts';
-import { announceBuild } from './build-info.ts';
 import { type ConfigFileSource, ConfigReloader } from './config-reloader.ts';
 import { makeReadingApis, makeWritingApis, type ReadingApis, type WritingApis } from './apis.ts';
 import { diffPolicies } from './config-reload.ts';
 import type { ControllerConfig } from './config.ts';
 import { ControllerDashboard, type DashboardAssets } from './dashboard.ts';
 import { readPolicyUnder, validateWithPolicies, withPoliciesInForce } from './policy-objects-config.ts';
-import { everyProcessMetrics } from './metrics.ts';
+import { announceBuild, everyProcessMetrics } from './metrics.ts';
 import { startControllerPages } from '../pages/controller-pages.ts';
-import { explainRoutes } from '../pages/explain-pages.ts';
+import { explainRoutes, shadowRoute } from '../pages/explain-pages.ts';
 import type { DashboardSource } from '../../controller/dashboard/dashboard-source.ts';
 import type { Snapshot } from '../../controller/snapshot/snapshot.ts';
 import { type HealthChecks, healthRoutes } from '../pages/health-pages.ts';
 import { listRoutes } from '../pages/list-pages.ts';
 import { configzRoute, metricsRoute } from '../pages/metrics-pages.ts';
-import { shadowRoute } from './shadow.ts';
 import { ownVersion } from '../io/version.ts';
 
 interface ControllerProcessOptions {

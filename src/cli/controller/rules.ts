@@ -1,12 +1,13 @@
 // Constraints between settings that are valid one by one, and warnings about risky settings.
-import type { controllerFlags } from './flags.ts';
-import { controllerWords, selectControllers, unknownControllers } from './selection.ts';
+import { controllerNames, type ControllerSelection } from '../../controller/model/options.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
-import type { FlagValues } from '../flags/flag-definition.ts';
-import type { FileSettings } from '../../policy/schema/file-settings.ts';
-import { type FlagRule, violations } from '../flags/flag-rule.ts';
 import { formatGoDuration } from '../../machinery/api/go-duration.ts';
-import { secureServingWarnings, secureServingRules } from '../secure-serving/rules.ts';
+import type { FileSettings } from '../../policy/schema/file-settings.ts';
+import type { FlagValues } from '../flags/flag-definition.ts';
+import { type FlagRule, violations } from '../flags/flag-rule.ts';
+import { splitList } from '../flags/split-list.ts';
+import { secureServingRules, secureServingWarnings } from '../secure-serving/rules.ts';
+import type { controllerFlags } from './flags.ts';
 
 /** The values of the flags, and the settings that only the config file has. */
 export type ControllerValues = FlagValues<typeof controllerFlags> & FileSettings;
@@ -192,4 +193,43 @@ export function withoutElection<T extends Pick<ControllerValues, 'shadow' | 'lea
   given: ReadonlyMap<string, unknown>,
 ): T {
   return values.shadow && !given.has('leaderElect') ? { ...values, leaderElect: false } : values;
+}
+
+/** A controller that `--controllers` names. */
+interface Known {
+  readonly key: keyof ControllerSelection;
+  readonly names: readonly string[];
+  /** Pod garbage collection is off by default, because kube-controller-manager keeps running its own. */
+  readonly onByDefault: boolean;
+}
+
+const known: readonly Known[] = [
+  { key: 'nodeLifecycle', names: [controllerNames.nodeLifecycle, 'nodelifecycle'], onByDefault: true },
+  { key: 'taintEviction', names: [controllerNames.taintEviction], onByDefault: true },
+  { key: 'podGc', names: [controllerNames.podGc, 'podgc'], onByDefault: false },
+];
+
+/** The accepted entries, for error messages. */
+const controllerWords = ['*', ...known.flatMap(({ names }) => names)].join(', ');
+
+/** The entries of the list that are not a known controller. */
+export function unknownControllers(text: string): readonly string[] {
+  const names = known.flatMap((entry) => entry.names);
+  return splitList(text).filter((word) => word !== '*' && !names.includes(word.replace(/^-/, '')));
+}
+
+/**
+ * The controllers of `--controllers`, as in kube-controller-manager: NAME enables, -NAME disables, * enables the defaults; of
+ * several entries for one controller the first one counts.
+ */
+export function selectControllers(text: string): ControllerSelection {
+  const selected = known.map((entry) => [entry.key, isSelected(entry, splitList(text))]);
+  const { nodeLifecycle, taintEviction, podGc } = Object.fromEntries(selected);
+  return { nodeLifecycle, taintEviction, podGc };
+}
+
+function isSelected({ names, onByDefault }: Known, list: readonly string[]): boolean {
+  const word = list.find((candidate) => names.includes(candidate.replace(/^-/, '')));
+  if (word !== undefined) return !word.startsWith('-');
+  return onByDefault && list.includes('*');
 }

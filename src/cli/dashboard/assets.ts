@@ -1,4 +1,4 @@
-import type { DashboardAsset } from './dashboard-asset.ts';
+import type { DashboardAsset } from './source-assets.ts';
 
 let assets: Promise<ReadonlyMap<string, DashboardAsset>> | undefined;
 

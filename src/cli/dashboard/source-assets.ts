@@ -5,7 +5,12 @@ import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ownValue } from '../../machinery/api/json-map.ts';
-import type { DashboardAsset } from './dashboard-asset.ts';
+
+/** What a path below `/dashboard/assets/` answers. */
+export interface DashboardAsset {
+  readonly contentType: string;
+  readonly body: string;
+}
 
 const folder = join(import.meta.dirname, '..', '..', 'dashboard');
 

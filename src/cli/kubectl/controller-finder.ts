@@ -3,9 +3,8 @@ import type { ClusterClient } from '../../machinery/kube-client/cluster-client.t
 import { ApiError } from '../../machinery/api/api-error.ts';
 import { mapOf, mapsOf, textOf } from '../../machinery/api/json-map.ts';
 import { PageError } from '../client/page-source.ts';
-import { describeAccessError, describeNotFound } from './describe-access.ts';
 import { type ControllerPod, parseControllerPod } from './parse-controller-pod.ts';
-import { type LeaderChoice, selectLeader } from './select-leader.ts';
+import { describeAccessError, describeNotFound, type LeaderChoice, selectLeader } from './select-leader.ts';
 
 interface ControllerQuery {
   readonly namespace: string | undefined;

@@ -10,7 +10,7 @@ import { ApiError } from '../../machinery/api/api-error.ts';
 import { mapOf, textOf } from '../../machinery/api/json-map.ts';
 import { type PageAnswer, PageError, type PageSource, readPageBody } from '../client/page-source.ts';
 import { causeOf, pageTimeoutMs } from '../client/server-pages.ts';
-import { describeAccessError } from './describe-access.ts';
+import { describeAccessError } from './select-leader.ts';
 import type { PageLogin } from './page-login.ts';
 import type { ControllerPod, PagePort } from './parse-controller-pod.ts';
 

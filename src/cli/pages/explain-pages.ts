@@ -1,10 +1,12 @@
 // The explain and status pages: the state of nodes, pods and zones in this controller, the reasons of its decisions and
 // its next actions. Served from memory, as JSON or, with `?output=text`, as text. Of nodes and pods the pages contain only
 // names: no specs, no labels, no environment.
-import { type Answer, type Route, textAnswer } from '../../machinery/page-server/observability-server.ts';
 import { describeNodeOutlook, describePodOutlook, describeZones } from '../../controller/explain/describe-outlooks.ts';
 import { describeStatus } from '../../controller/explain/describe-status.ts';
+import { describeReport } from '../../controller/shadow/describe-report.ts';
+import type { ShadowReport } from '../../controller/shadow/report.ts';
 import type { Snapshot } from '../../controller/snapshot/snapshot.ts';
+import { type Answer, type Route, textAnswer } from '../../machinery/page-server/observability-server.ts';
 
 /** A page in both formats. */
 interface Page {
@@ -92,4 +94,16 @@ export function problem(status: number, reason: string, message: string): Answer
 
 export function jsonAnswer(status: number, value: unknown): Answer {
   return { status, contentType: 'application/json', body: `${JSON.stringify(value, undefined, 2)}\n` };
+}
+
+/** `/shadow`: the comparison so far; 404 if this process does not run in shadow mode. */
+export function shadowRoute(report: () => ShadowReport | undefined): Route {
+  return {
+    path: '/shadow',
+    answer: (url) => {
+      const page = report();
+      if (page === undefined) return problem(404, 'NotFound', 'this controller does not run with --shadow');
+      return pageAnswer(url, { json: page, text: () => describeReport(page) });
+    },
+  };
 }

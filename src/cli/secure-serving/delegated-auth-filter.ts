@@ -1,12 +1,11 @@
 // Delegated authentication and authorization of page requests (apiserver `WithAuthentication`, `WithAuthorization`). If
 // a review fails, the request is denied.
-import type { Ambient } from '../../machinery/ports/ambient.ts';
 import { apiReason } from '../../machinery/api/api-error.ts';
 import type { NonResourceAccess, UserInfo } from '../../machinery/api/reviews.ts';
 import type { Answer, RequestInfo } from '../../machinery/page-server/observability-server.ts';
-import { parseAccess, parseBearerToken, buildCertificateUser, isAlwaysAllowed } from './parse-access.ts';
-import { pageRequestsTotal } from './metrics.ts';
+import type { Ambient } from '../../machinery/ports/ambient.ts';
 import type { DelegatingAuthorizer } from './delegating-authorizer.ts';
+import { pageRequestsTotal } from './metrics.ts';
 
 interface DelegatedAuthFilterOptions extends Ambient {
   readonly authorizer: Pick<DelegatingAuthorizer, 'authenticate' | 'authorize'>;
@@ -129,4 +128,44 @@ const failed: Denial = {
 function statusAnswer(code: number, reason: string, message: string): Answer {
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
   return { status: code, contentType: 'application/json', body: `${JSON.stringify(status)}\n` };
+}
+
+/** The subject of a verified client certificate. */
+interface CertificateSubject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
+
+/** The token in an `Authorization` header; undefined if it has none (apiserver `bearertoken`). */
+export function parseBearerToken(header: string | undefined): string | undefined {
+  const [scheme = '', token = ''] = (header ?? '').trim().split(' ', 3);
+  return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined;
+}
+
+/** The common name is the user, the organizations are its groups (apiserver `x509.CommonNameUserConversion`). */
+export function buildCertificateUser({ commonName, organizations }: CertificateSubject): UserInfo | undefined {
+  if (commonName === '') return undefined;
+  const groups = [...new Set([...organizations, 'system:authenticated'])];
+  return { username: commonName, uid: '', groups, extra: {} };
+}
+
+/**
+ * Verb and decoded path for RBAC's `nonResourceURLs`. `pathname` is the one that routes are matched with (dot segments
+ * resolved), so that the authorized path and the served path are the same.
+ */
+export function parseAccess(method: string, pathname: string): NonResourceAccess {
+  return { verb: method.toLowerCase(), path: decoded(pathname) };
+}
+
+function decoded(pathname: string): string {
+  try {
+    return decodeURIComponent(pathname);
+  } catch {
+    return pathname; // not UTF-8: authorized by its raw text
+  }
+}
+
+/** Whether the path that routes are matched with is in the list; an entry that ends with `*` matches a prefix (apiserver `path.NewAuthorizer`). */
+export function isAlwaysAllowed(path: string, allowed: readonly string[]): boolean {
+  return allowed.some((entry) => (entry.endsWith('*') ? path.startsWith(entry.slice(0, -1)) : path === entry));
 }

@@ -1,25 +1,25 @@
 // TokenReviews and SubjectAccessReviews with a cache (apiserver's delegated authentication and authorization).
 import { createHmac, randomBytes } from 'node:crypto';
 import { ApiError } from '../../machinery/api/api-error.ts';
+import { listOf, mapOf } from '../../machinery/api/json-map.ts';
 import {
   type AccessDecision,
   type NonResourceAccess,
   pagesAudience,
   subjectAccessReview,
   subjectAccessReviewPath,
+  type TokenAuthentication,
   tokenReview,
   tokenReviewPath,
-  type TokenAuthentication,
-  type UserInfo,
   transformAccessReview,
   transformTokenReview,
+  type UserInfo,
 } from '../../machinery/api/reviews.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Meter, MetricDefinition } from '../../machinery/ports/meter.ts';
 import { authnRequestsTotal, authzRequestsTotal } from './metrics.ts';
-import type { SecureServingValues } from './rules.ts';
-import { parseTokenAudiences } from './parse-token-audiences.ts';
 import { ReviewCache, type ReviewRate } from './review-cache.ts';
+import type { SecureServingValues } from './rules.ts';
 
 /** Creates a review, which the API server does not store; HttpKubeApi implements it. */
 export interface ReviewApi {
@@ -130,4 +130,24 @@ export class DelegatingAuthorizer {
 
 function wasLost(error: unknown): boolean {
   return error instanceof ApiError && error.code === 0 && ['timeout', 'unavailable'].includes(error.reason);
+}
+
+/**
+ * The audiences that a token claims, without verification: they select the audience of the review, and the API server
+ * verifies token and audience. Empty for a token that is no JWT.
+ */
+export function parseTokenAudiences(token: string): readonly string[] {
+  const [, payload = '', signature] = token.split('.');
+  if (signature === undefined) return [];
+  const { aud } = mapOf(parsed(Buffer.from(payload, 'base64url').toString('utf8')));
+  const audiences: readonly unknown[] = typeof aud === 'string' ? [aud] : listOf(aud);
+  return audiences.filter((audience) => typeof audience === 'string');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // not a JWT
+  }
 }

@@ -4,10 +4,9 @@ import { CertificateFiles } from '../../machinery/page-server/certificate-files.
 import type { RequestFilter, SecurePages } from '../../machinery/page-server/observability-server.ts';
 import type { PageTls } from '../../machinery/page-server/page-listener.ts';
 import { makeServingCertificate } from '../../machinery/page-server/serving-certificate.ts';
-import { opensslCiphers } from './cipher-suites.ts';
 import { DelegatedAuthFilter } from './delegated-auth-filter.ts';
 import { type ReviewApi, DelegatingAuthorizer } from './delegating-authorizer.ts';
-import type { SecureServingValues } from './rules.ts';
+import { opensslCiphers, type SecureServingValues } from './rules.ts';
 import { splitList } from '../flags/split-list.ts';
 
 interface SecureServingOptions extends Ambient {

@@ -1,12 +1,11 @@
 // `nlc top`: reads the pages in an interval and draws them in place; without a terminal prints tables.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PageError, type PageSource, readPage } from '../client/page-source.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { type CommandIo, exitSuccess, type Terminal } from '../io/command-io.ts';
-import { PageError, type PageSource, readPage } from '../client/page-source.ts';
-import { buildTopFrame, buildTopTables } from './build-top-frame.ts';
+import { buildTopFrame, buildTopTables, type Line, type LineStyle } from './build-top-frame.ts';
 import { decideKey, parseKeys, type TopState } from './decide-key.ts';
 import type { topDisplayFlags } from './flags.ts';
-import { enterScreen, formatFrame, formatTables, leaveScreen } from './format-frame.ts';
 import { parseTopView, type TopView } from './parse-top-view.ts';
 
 type TopValues = FlagValues<typeof topDisplayFlags>;
@@ -146,4 +145,38 @@ class TopScreen {
     };
     io.stdout(formatFrame(buildTopFrame(this.#view, this.#state, terminal.size(), time), this.#coloured));
   }
+}
+
+/** Graphic renditions of ECMA-48. */
+const renditions: Readonly<Record<LineStyle, string>> = {
+  plain: '',
+  title: '\x1b[1m',
+  head: '\x1b[7m',
+  good: '\x1b[32m',
+  warn: '\x1b[33m',
+  bad: '\x1b[31m',
+  dim: '\x1b[2m',
+};
+const reset = '\x1b[0m';
+const home = '\x1b[H';
+const clearToLineEnd = '\x1b[K';
+const clearToScreenEnd = '\x1b[J';
+
+/** The alternate screen without a cursor, and back: what was on the terminal before is there again. */
+const enterScreen = '\x1b[?1049h\x1b[?25l';
+const leaveScreen = '\x1b[?25h\x1b[?1049l';
+
+/** Draws over the last frame, so that nothing flickers. */
+export function formatFrame(lines: readonly Line[], coloured: boolean): string {
+  const rows = lines.map((line) => `${styled(line, coloured)}${clearToLineEnd}`);
+  return `${home}${rows.join('\r\n')}${clearToScreenEnd}`;
+}
+
+export function formatTables(lines: readonly Line[]): string {
+  return lines.map(({ text }) => `${text}\n`).join('');
+}
+
+function styled({ text, style }: Line, coloured: boolean): string {
+  const rendition = coloured ? renditions[style] : '';
+  return rendition === '' ? text : `${rendition}${text}${reset}`;
 }

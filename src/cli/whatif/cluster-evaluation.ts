@@ -1,10 +1,5 @@
 // A cluster as a controller with these options would evaluate it now: the policies, the health of its nodes and its zones,
 // by the same code. A heartbeat is as old as the clock of its kubelet says, because none was observed.
-import { findCondition } from '../../machinery/api/conditions.ts';
-import type { LeaseView } from '../../machinery/api/lease.ts';
-import type { NodeView } from '../../machinery/api/node.ts';
-import { parseTimestamp } from '../../machinery/api/timestamps.ts';
-import { isExcludedFromDisruption } from '../../machinery/api/topology.ts';
 import { FlappingWatch } from '../../controller/flapping/flapping-watch.ts';
 import { assessNode, buildRecord, type NodeAssessment, readyOf } from '../../controller/health/assess-node.ts';
 import type { HealthRecord } from '../../controller/health/health-record.ts';
@@ -12,8 +7,24 @@ import type { Now } from '../../controller/model/node-state.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
 import { PolicyStage } from '../../controller/policies/policy-stage.ts';
 import { ZoneTable } from '../../controller/zones/zone-table.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
+import type { LeaseView } from '../../machinery/api/lease.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
+import { isExcludedFromDisruption } from '../../machinery/api/topology.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
-import type { ClusterState } from './cluster-state.ts';
+
+/** What was read from a cluster at one time. */
+export interface ClusterState {
+  /** Wall time at which it was read. */
+  readonly atMs: number;
+  readonly nodes: readonly NodeView[];
+  /** By the name of the node. */
+  readonly leases: ReadonlyMap<string, LeaseView>;
+  /** Bound pods, by the name of the node. */
+  readonly pods: ReadonlyMap<string, readonly PodView[]>;
+}
 
 const ignore = (): void => undefined;
 const noMeter: Meter = { add: ignore, set: ignore, observe: ignore, forget: ignore, onRead: ignore };

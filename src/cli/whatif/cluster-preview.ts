@@ -18,8 +18,7 @@ import { decideOrder } from '../../controller/out-of-service/decide-order.ts';
 import type { PolicyStage } from '../../controller/policies/policy-stage.ts';
 import { decideEviction, type RunningTaint } from '../../controller/taint-eviction/decide-eviction.ts';
 import { decideNoExecuteNeed, healthTaintsOf } from '../../controller/tainting/decide-taints.ts';
-import { ClusterEvaluation } from './cluster-evaluation.ts';
-import type { ClusterState } from './cluster-state.ts';
+import { ClusterEvaluation, type ClusterState } from './cluster-evaluation.ts';
 import type { ClusterPreview, NodePreview, PolicyPreview, PreviewHold, TaintPreview, ZonePreview } from './preview.ts';
 
 type Hold = NodeHold | BreakerHold | Maintenance;

@@ -9,7 +9,7 @@ import { waitForCacheSync } from '../../machinery/informer/wait-for-cache-sync.t
 import { makeInformers } from '../../manager/informers.ts';
 import type { Logger } from '../../machinery/ports/logger.ts';
 import { userAgent } from '../io/version.ts';
-import type { ClusterState } from './cluster-state.ts';
+import type { ClusterState } from './cluster-evaluation.ts';
 
 const syncMsMax = 120_000;
 

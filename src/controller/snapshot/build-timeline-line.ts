@@ -1,4 +1,4 @@
-import { cutText } from '../../machinery/api/text-limits.ts';
+import { cutText } from '../../machinery/api/limits.ts';
 import { formatMicroTime } from '../../machinery/api/timestamps.ts';
 import { zoneName } from '../../machinery/api/zone.ts';
 import type { TimelineLine } from '../../dashboard/protocol.ts';

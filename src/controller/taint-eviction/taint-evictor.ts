@@ -9,7 +9,7 @@ import type { Change } from '../../machinery/informer/informer.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { batchedResync } from '../../machinery/supervision/batched-resync.ts';
-import { callWhile } from '../../machinery/supervision/call-while.ts';
+import { callWhile } from '../../machinery/supervision/call-within.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
 import {
   type CommandWriter,

@@ -10,7 +10,7 @@ import type { KubeReader } from '../../machinery/ports/kube-reader.ts';
 import type { KubeWriter } from '../../machinery/ports/kube-writer.ts';
 import type { Leadership } from '../../machinery/ports/leadership.ts';
 import type { WriteLane, WriteLanes } from '../../machinery/ports/write-lanes.ts';
-import { LinkedAbort } from '../../machinery/supervision/linked-abort.ts';
+import { LinkedAbort } from '../../machinery/supervision/abort.ts';
 import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { classifyRefusal } from './classify-refusal.ts';

@@ -3,7 +3,7 @@ import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import { FakeMachine } from './machine/fake-machine.ts';
 import { NodeManager, type NodeManagerOptions } from './node-manager.ts';
 import { NodeLogger } from './fleet/node-logger.ts';
-import type { PodSource } from './pod-config/pod-source.ts';
+import type { PodSource } from './pod-config/pod-update.ts';
 import { PodLifecycle } from './pod-lifecycle.ts';
 import type { Machine } from './profile.ts';
 import { LoopGroup } from './loops/loop-group.ts';

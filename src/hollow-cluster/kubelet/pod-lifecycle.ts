@@ -12,7 +12,7 @@ import { GenericPleg } from './pleg/generic-pleg.ts';
 import { isStaticPod, uidOf } from './pod-config/classify-pod.ts';
 import { PodConfig } from './pod-config/pod-config.ts';
 import { PodManager } from './pod-config/pod-manager.ts';
-import type { PodSource, SendPods } from './pod-config/pod-source.ts';
+import type { PodSource, SendPods } from './pod-config/pod-update.ts';
 import { MirrorPods } from './static-pods/mirror-pods.ts';
 import { PodStatusManager, type PodStatusManagerOptions } from './pod-status/pod-status-manager.ts';
 import { terminatePod } from './pod-workers/terminate-pod.ts';

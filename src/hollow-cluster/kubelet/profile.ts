@@ -1,5 +1,5 @@
 import type { Taint } from '../../machinery/api/taints.ts';
-import type { NodeEventUid } from '../../machinery/events/build-node-reference.ts';
+import type { NodeEventUid } from '../../machinery/events/build-reference.ts';
 import type { EvictionConfig } from './machine/parse-thresholds.ts';
 import type { ShutdownGroup } from './machine/plan-shutdown.ts';
 import type { TextPattern } from './parse-pattern.ts';

@@ -8,15 +8,14 @@ import { listConditions, findCondition } from '../../machinery/api/conditions.ts
 import type { Node } from '../../machinery/api/node.ts';
 import type { ObjectKey } from '../../machinery/api/object-key.ts';
 import type { Pod } from '../../machinery/api/pod.ts';
-import { sameJson } from '../../machinery/api/same-json.ts';
+import { sameJson } from '../../machinery/api/json-values.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { Change, Informer } from '../../machinery/informer/informer.ts';
 import { waitForCacheSync } from '../../machinery/informer/wait-for-cache-sync.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
-import type { KubeWriter } from '../../machinery/ports/kube-writer.ts';
+import type { KubeWriter, PodBinder } from '../../machinery/ports/kube-writer.ts';
 import type { Logger } from '../../machinery/ports/logger.ts';
-import type { PodBinder } from '../../machinery/ports/pod-binder.ts';
 import type { Random } from '../../machinery/ports/random.ts';
 import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';

@@ -1,6 +1,11 @@
+import { ownValue } from '../../machinery/api/json-map.ts';
 import type { Pod } from '../../machinery/api/pod.ts';
-import { decideFit, scoreNode } from './decide-fit.ts';
-import type { NodeLoad, PodDemand } from './node-load.ts';
+import { parseQuantityNano } from '../../machinery/api/quantity.ts';
+import { taintKeys } from '../../machinery/api/taints.ts';
+import { tolerates } from '../../machinery/api/tolerations.ts';
+import { decideNodeMatch } from '../kubelet/admission/decide-node-match.ts';
+import { arePortsTaken } from '../kubelet/admission/decide-port-conflict.ts';
+import type { NodeLoad, PodDemand } from './node-loads.ts';
 
 export type Placement =
   | { readonly kind: 'node'; readonly name: string }
@@ -33,4 +38,78 @@ function describeReasons(nodes: number, reasons: ReadonlyMap<string, number>): s
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
+}
+
+const unscheduling: readonly string[] = ['NoSchedule', 'NoExecute'];
+const osLabel = 'kubernetes.io/os';
+
+/**
+ * Why the pod does not fit this node, in the words of kube-scheduler; empty if it fits. As there, the first check that
+ * fails decides, and only missing resources are several reasons (kube-scheduler's default filter plugins, in their order).
+ */
+export function decideFit(pod: Pod, demand: PodDemand, load: NodeLoad): readonly string[] {
+  if (!toleratesUnschedulable(pod, load)) return ['node(s) were unschedulable'];
+  if (hasUntoleratedTaint(pod, load)) return ['node(s) had untolerated taint(s)'];
+  if (!decideNodeMatch(pod, load.node)) return ["node(s) didn't match Pod's node affinity/selector"];
+  if (!matchesOs(pod, load)) return ["node(s) didn't match the operating system of the pod"];
+  if (hasPortConflict(demand, load)) return ["node(s) didn't have free ports for the requested pod ports"];
+  return missingResources(demand, load);
+}
+
+function toleratesUnschedulable({ spec }: Pod, { node }: NodeLoad): boolean {
+  if (node.spec?.unschedulable !== true) return true;
+  const taint = { key: taintKeys.unschedulable, effect: 'NoSchedule' };
+  return (spec?.tolerations ?? []).some((toleration) => tolerates(toleration, taint));
+}
+
+function hasUntoleratedTaint({ spec }: Pod, { node }: NodeLoad): boolean {
+  const taints = (node.spec?.taints ?? []).filter(({ effect }) => unscheduling.includes(effect));
+  return taints.some((taint) => !(spec?.tolerations ?? []).some((toleration) => tolerates(toleration, taint)));
+}
+
+/** kube-scheduler leaves this to the kubelet, which rejects the pod. */
+function matchesOs({ spec }: Pod, { node }: NodeLoad): boolean {
+  const has = node.metadata.labels?.[osLabel];
+  return spec?.os === undefined || has === undefined || has === spec.os.name;
+}
+
+function hasPortConflict({ ports }: PodDemand, { pods }: NodeLoad): boolean {
+  return (
+    ports.length > 0 &&
+    arePortsTaken(
+      ports,
+      pods.flatMap((pod) => pod.ports),
+    )
+  );
+}
+
+function missingResources({ requests }: PodDemand, load: NodeLoad): readonly string[] {
+  const tooMany = load.pods.length + 1 > allocatable(load, 'pods') ? ['Too many pods'] : [];
+  const missing = [...requests].filter(([resource, amount]) => {
+    return amount > 0 && amount > allocatable(load, resource) - takenOf(load, resource);
+  });
+  return [...tooMany, ...missing.map(([resource]) => `Insufficient ${resource}`)];
+}
+
+function takenOf({ pods }: NodeLoad, resource: string): number {
+  return pods.reduce((sum, { requests }) => sum + (requests.get(resource) ?? 0), 0);
+}
+
+/** CPU in millicores, the others in their base unit. */
+function allocatable({ node }: NodeLoad, resource: string): number {
+  const nano = parseQuantityNano(ownValue(node.status?.allocatable, resource)) ?? 0n;
+  return Number(nano / (resource === 'cpu' ? 1_000_000n : 1_000_000_000n));
+}
+
+/**
+ * The free share of CPU and memory after the pod, in percent, on average (upstream `leastResourceScorer`). A pod without
+ * requests counts with a usual amount, so that such pods are spread too.
+ */
+export function scoreNode({ scored }: PodDemand, load: NodeLoad): number {
+  const free = (['cpu', 'memory'] as const).map((resource) => {
+    const capacity = allocatable(load, resource);
+    const taken = load.pods.reduce((sum, pod) => sum + pod.scored[resource], scored[resource]);
+    return capacity === 0 || taken > capacity ? 0 : Math.floor(((capacity - taken) * 100) / capacity);
+  });
+  return Math.floor(free.reduce((sum, share) => sum + share, 0) / free.length);
 }

@@ -1,8 +1,7 @@
 /** Conditions of nodes and pods, and kube-controller-manager's condition reasons and messages. */
 
 import type { FieldReader } from './field-reader.ts';
-import { listLimits } from './list-limits.ts';
-import { cutText, textCharsMax } from './text-limits.ts';
+import { cutText, listLimits, textCharsMax } from './limits.ts';
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 

@@ -1,6 +1,5 @@
 import { isAbsent, isMap, type JsonMap, ownValue, setOwn } from './json-map.ts';
-import { limitList, listLimits } from './list-limits.ts';
-import { cutText, valueCharsMax } from './text-limits.ts';
+import { cutText, limitList, listLimits, valueCharsMax } from './limits.ts';
 import { parseTimestamp } from './timestamps.ts';
 import { type Labels, nodeLabels } from './topology.ts';
 

@@ -1,7 +1,7 @@
 /** NodeLifecyclePolicy, a custom resource of this project: each object is one policy, named as the object. */
 import { isMap, type JsonMap } from './json-map.ts';
 import type { KubeObject } from './meta.ts';
-import { cutText } from './text-limits.ts';
+import { cutText } from './limits.ts';
 
 /** The group is a domain of the project, because those below `k8s.io` are reserved. */
 export const policyResource = {

@@ -1,10 +1,9 @@
 import { type Condition, conditionTimes, readConditions } from './conditions.ts';
 import { FieldReader } from './field-reader.ts';
 import { mapOf } from './json-map.ts';
-import { listLimits } from './list-limits.ts';
 import type { KubeObject } from './meta.ts';
 import { isOwnTaint, type Taint, taintTexts, taintTimes } from './taints.ts';
-import { cutText, textCharsMax, valueCharsMax } from './text-limits.ts';
+import { cutText, listLimits, textCharsMax, valueCharsMax } from './limits.ts';
 import type { Labels } from './topology.ts';
 
 /** Holds what makes the node or its pods worse: `"true"`, or until an RFC 3339 time. */

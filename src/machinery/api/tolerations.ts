@@ -1,5 +1,5 @@
 import type { FieldReader } from './field-reader.ts';
-import { listLimits } from './list-limits.ts';
+import { listLimits } from './limits.ts';
 import type { Taint } from './taints.ts';
 
 export interface Toleration {

@@ -1,7 +1,6 @@
 import type { Ending, Leadership } from '../ports/leadership.ts';
 import { ApiContact } from '../supervision/api-contact.ts';
-import { LinkedAbort } from '../supervision/linked-abort.ts';
-import { untilAborted } from '../supervision/until-aborted.ts';
+import { LinkedAbort, untilAborted } from '../supervision/abort.ts';
 import {
   type ElectionOptions,
   type ElectionSettings,

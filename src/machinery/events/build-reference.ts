@@ -26,3 +26,23 @@ export function buildReference({
 export function selectEventNamespace({ namespace }: ObjectReference): string {
   return namespace === undefined || namespace === '' ? clusterEventNamespace : namespace;
 }
+
+/**
+ * How a kubelet's events reference its node. `name`: the node's name as the uid and no apiVersion, as kubelets up to 1.28;
+ * `kubectl describe node` searches for that besides the real uid. `none`: name and apiVersion only, as newer kubelets.
+ * `real`: the real uid, as the node controllers.
+ */
+export type NodeEventUid = 'name' | 'real' | 'none';
+
+const nodeEventUidDefault: NodeEventUid = 'name';
+
+/** ObjectReference of the node of an event. `real` is the same as `none` while the node's uid is not known. */
+export function buildNodeReference(
+  node: { readonly name: string; readonly uid?: string | undefined },
+  nodeEventUid: NodeEventUid = nodeEventUidDefault,
+): ObjectReference {
+  const { name, uid } = node;
+  if (nodeEventUid === 'name') return { kind: 'Node', name, uid: name };
+  const known = nodeEventUid === 'real' && uid !== undefined && uid !== '';
+  return { apiVersion: 'v1', kind: 'Node', name, ...(known ? { uid } : {}) };
+}

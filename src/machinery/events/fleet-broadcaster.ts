@@ -1,6 +1,6 @@
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Broadcaster, BroadcasterOptions } from './broadcaster.ts';
-import { describeEventLine } from './describe-event-line.ts';
+import { describeEventLine } from './build-event.ts';
 import { EventBroadcaster } from './event-broadcaster.ts';
 import { EventNames } from './event-name.ts';
 import { type EventHandler, EventWatchers } from './event-watchers.ts';

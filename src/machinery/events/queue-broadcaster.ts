@@ -1,8 +1,7 @@
 import type { EventRecorder } from '../ports/event-recorder.ts';
-import { LinkedAbort } from '../supervision/linked-abort.ts';
-import { untilAborted } from '../supervision/until-aborted.ts';
+import { LinkedAbort, untilAborted } from '../supervision/abort.ts';
 import type { Broadcaster, BroadcasterOptions } from './broadcaster.ts';
-import { describeEventLine } from './describe-event-line.ts';
+import { describeEventLine } from './build-event.ts';
 import { EventNames } from './event-name.ts';
 import { EventQueue, type EventQueueOptions, eventQueueMax } from './event-queue.ts';
 import { EventSink, type EventWrite, type Settled, type SinkBehavior, triesMax } from './event-sink.ts';

@@ -1,5 +1,5 @@
 import { type ObjectKey, objectKey } from '../api/object-key.ts';
-import type { ObjectVersion } from './decide-staleness.ts';
+import { isOlder } from '../api/resource-version.ts';
 import type { Change } from './informer.ts';
 import type { ObjectMap } from './object-map.ts';
 
@@ -46,4 +46,26 @@ export function* diffStores<T>(before: ObjectMap<T>, after: ObjectMap<T>, identi
       yield* diffObject(objectKey(namespace, name), object, known?.get(name), identify);
     }
   }
+}
+
+export interface ObjectVersion {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+interface EventVersion extends ObjectVersion {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+}
+
+/**
+ * Whether a newer state than this event is already known. A server that repeats events after a reconnect must neither
+ * roll an object back nor restore a deleted one. `stored` is the stored state of the same key, `reached` the version of
+ * the stream before this event.
+ */
+export function isStale(received: EventVersion, stored: ObjectVersion | undefined, reached: string): boolean {
+  if (stored === undefined) return isOlder(received.resourceVersion, reached);
+  // A uid is never reused: its deletion is final, whatever version the event carries.
+  if (received.type === 'DELETED' && received.uid === stored.uid) return false;
+  if (received.uid === stored.uid && received.resourceVersion === stored.resourceVersion) return true;
+  return isOlder(received.resourceVersion, stored.resourceVersion);
 }

@@ -1,6 +1,6 @@
 import { problemKind } from '../api/field-reader.ts';
 import { keyOf, type ObjectKey } from '../api/object-key.ts';
-import { cutText } from '../api/text-limits.ts';
+import { cutText } from '../api/limits.ts';
 import type { Ambient } from '../ports/ambient.ts';
 import type { LogFields } from '../ports/logger.ts';
 import { LineLimit } from '../queueing/line-limit.ts';

@@ -1,6 +1,9 @@
+import { ApiError } from '../api/api-error.ts';
 import type { KubeObject } from '../api/meta.ts';
 import type { ResourceName } from '../api/resources.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { KubeReader, ListOptions, Selection, UndecodableObject } from '../ports/kube-reader.ts';
+import { callWithin } from '../supervision/call-within.ts';
 
 const pageObjects = 500;
 
@@ -36,4 +39,74 @@ export async function readPages(options: ReadPagesOptions): Promise<string> {
     if (token === '') return page.metadata.resourceVersion ?? '';
     next = { ...first, continue: token };
   }
+}
+
+/** No limit before the first object of an initial state and after its end: other limits apply there. */
+const noLimit = Infinity;
+
+/** Maximum time since the last new object of the initial state; then the next object, or the end, is overdue. */
+export const initialQuietMsMax = 30_000;
+/**
+ * Maximum time of an initial state, and the additional time for each of its objects: where objects are created all the
+ * time, new ones keep arriving although the bookmark that ends the state may never come.
+ */
+export const initialMsMax = 60_000;
+export const initialMsPerObject = 2;
+
+export interface InitialLimits {
+  /** Since the last new object, in milliseconds. */
+  readonly quietMsMax: number;
+  /** Since the first object, in milliseconds. */
+  readonly ageMsMax: number;
+}
+
+/**
+ * Time limits of a streaming list. `initialCount`: number of objects received, undefined after its end. A server may stream
+ * changes without limit and never send the bookmark that ends the initial state.
+ */
+export function planInitialLimits(initialCount: number | undefined): InitialLimits {
+  if (initialCount === undefined || initialCount === 0) return { quietMsMax: noLimit, ageMsMax: noLimit };
+  return { quietMsMax: initialQuietMsMax, ageMsMax: initialMsMax + initialMsPerObject * initialCount };
+}
+
+/** Time between two attempts to read the version of the server, and the timeout of one: a lost response must not end them. */
+const retryMs = 5_000;
+
+/** After this time without an answer the storage may have passed again any version that it went back to. */
+const unknownAfterMs = 15_000;
+
+interface ReadVersionOptions {
+  readonly api: Pick<KubeReader, 'list'>;
+  readonly resource: ResourceName;
+  readonly selection: Selection;
+  readonly clock: Clock;
+}
+
+/**
+ * The version of the storage, by a consistent read of one object. Any failure is retried, for {@link unknownAfterMs} at most
+ * unless the server refuses to list at all: `unknown`. Undefined when the signal aborts before.
+ */
+export async function readStorageVersion(
+  { api, resource, selection, clock }: ReadVersionOptions,
+  signal: AbortSignal,
+): Promise<{ readonly version: string } | 'unknown' | undefined> {
+  const startedAtMs = clock.monotonicMs();
+  while (!signal.aborted) {
+    try {
+      const read = (signal: AbortSignal): ReturnType<typeof api.list> =>
+        api.list(resource, { ...selection, limit: 1, signal });
+      const { metadata } = await callWithin({ clock, ms: retryMs, signal }, read);
+      return { version: metadata.resourceVersion ?? '' };
+    } catch (error) {
+      const isLate = clock.monotonicMs() - startedAtMs >= unknownAfterMs;
+      if (isLate && !isRefused(error) && !signal.aborted) return 'unknown';
+      await clock.sleep(retryMs, signal);
+    }
+  }
+  return undefined;
+}
+
+/** A list would be refused too. */
+function isRefused(error: unknown): boolean {
+  return error instanceof ApiError && (error.reason === 'forbidden' || error.reason === 'unauthorized');
 }

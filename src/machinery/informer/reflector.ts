@@ -15,7 +15,6 @@ import {
   type StepEnd,
 } from './decide-next-step.ts';
 import { isOlder } from '../api/resource-version.ts';
-import { readStorageVersion } from './read-storage-version.ts';
 import {
   reflectorLastVersion,
   reflectorListDuration,
@@ -28,13 +27,11 @@ import {
   reflectorWatchErrors,
 } from './metrics.ts';
 import { ObjectMap } from './object-map.ts';
-import { type InitialLimits, planInitialLimits } from './plan-initial-limits.ts';
-import { readPages } from './read-pages.ts';
+import { type InitialLimits, planInitialLimits, readPages, readStorageVersion } from './read-pages.ts';
 import { RetryDelay, retryMsMax, unsyncedRetryMsMax } from './retry-delay.ts';
-import { StreamRecord } from './stream-record.ts';
 import type { ObjectReader } from './object-reader.ts';
 import { type CompleteState, type Delta, type ErrorEvent, keepInState, WatchHandler } from './watch-handler.ts';
-import { WatchGuard } from './watch-guard.ts';
+import { StreamRecord, WatchGuard } from './watch-guard.ts';
 
 const watchSecondsMin = 300;
 const watchSecondsMax = 600;

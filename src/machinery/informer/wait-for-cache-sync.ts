@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import { LinkedAbort } from '../supervision/linked-abort.ts';
+import { LinkedAbort } from '../supervision/abort.ts';
 
 export const syncPollMs = 100;
 

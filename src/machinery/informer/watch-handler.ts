@@ -1,6 +1,6 @@
 import { type ApiReason, reasonFor } from '../api/api-error.ts';
 import type { KubeObject, Status } from '../api/meta.ts';
-import { cutText } from '../api/text-limits.ts';
+import { cutText } from '../api/limits.ts';
 import type { ObjectEventType, WatchEvent } from '../ports/kube-reader.ts';
 import { isOlder } from '../api/resource-version.ts';
 import { ObjectMap } from './object-map.ts';

@@ -1,6 +1,6 @@
 import { ApiError, type ApiReason, reasonFor } from '../api/api-error.ts';
 import type { Status } from '../api/meta.ts';
-import { cutText } from '../api/text-limits.ts';
+import { cutText } from '../api/limits.ts';
 import { retryAfterMsMax } from '../supervision/request-retry.ts';
 
 /** Characters of a message of the API server that are kept: admission webhooks write them too. */

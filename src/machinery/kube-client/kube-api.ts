@@ -14,8 +14,7 @@ import type {
   WatchOptions,
   WatchStream,
 } from '../ports/kube-reader.ts';
-import type { DeleteOptions, KubeWriter, PatchType, WriteOptions } from '../ports/kube-writer.ts';
-import type { PodBinder } from '../ports/pod-binder.ts';
+import type { DeleteOptions, KubeWriter, PatchType, PodBinder, WriteOptions } from '../ports/kube-writer.ts';
 import type { Random } from '../ports/random.ts';
 import { ResponseDecoder } from './response-decoder.ts';
 import { bodyBytesMaxDefault, readBody } from './body.ts';

@@ -8,7 +8,8 @@ import { groupVersion, type ResourceName, resourcePath, resources } from '../api
 import { withoutTrailing } from '../api/without-trailing.ts';
 import type { WriteOptions } from '../ports/kube-writer.ts';
 import type { Headers } from './connection.ts';
-import { TimedAbort, unlessAborted } from './abort.ts';
+import { unlessAborted } from '../supervision/abort.ts';
+import { TimedAbort } from './timed-abort.ts';
 import { errorFromFailure, errorFromResponse } from './errors.ts';
 import { HttpKubeApi, type HttpKubeApiOptions } from './kube-api.ts';
 import { ReloadingPools } from './reloading-pools.ts';

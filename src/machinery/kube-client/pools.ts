@@ -1,6 +1,6 @@
+import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Connection, TlsOptions } from './connection.ts';
-import { pacedHighWaterMark, paceReads } from './paced-socket.ts';
 import { ReadPace } from './read-pace.ts';
 
 const connectMsMax = 10_000;
@@ -132,4 +132,58 @@ function pacedConnectorFor(
 /** The options without undefined ones: `tls.connect` treats an undefined `servername` as set. */
 function defined(tls: TlsOptions): buildConnector.BuildOptions {
   return Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * A dispatcher that calls `assertMayLeave` once more when a request has its connection and is about to be sent: it may
+ * have waited for a handshake or behind other requests, and the process may have been paused meanwhile. If that throws,
+ * the request fails with the error and is not sent.
+ */
+export function withLastCheck(dispatcher: Dispatcher, assertMaySend: () => void): Dispatcher {
+  return dispatcher.compose((dispatch) => (options, handler) => dispatch(options, guarded(handler, assertMaySend)));
+}
+
+function guarded(handler: Dispatcher.DispatchHandler, assertMaySend: () => void): Dispatcher.DispatchHandler {
+  return {
+    onRequestStart: (...args) => {
+      assertMaySend();
+      handler.onRequestStart?.(...args);
+    },
+    onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
+    onResponseStart: (...args) => handler.onResponseStart?.(...args),
+    onResponseData: (...args) => handler.onResponseData?.(...args),
+    onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+    onResponseError: (...args) => handler.onResponseError?.(...args),
+  };
+}
+
+/**
+ * Of the options of a socket whose reads are paced: its source stops after each read until it is asked for more, so what
+ * arrives meanwhile stays in the kernel's buffer and wakes nothing.
+ */
+const pacedHighWaterMark = 1;
+
+/** Lets the pace decide when the socket is read, by deferring `_read`, with which a stream asks its source for more. */
+function paceReads(socket: Socket, pace: ReadPace): void {
+  const readNow = socket._read.bind(socket);
+  let isWaiting = false;
+  let timer: NodeJS.Timeout | undefined;
+  const read = (size: number): void => {
+    isWaiting = false;
+    if (socket.destroyed) return;
+    pace.noteRead(performance.now(), socket.bytesRead);
+    readNow(size);
+  };
+  socket._read = (size) => {
+    if (isWaiting) return;
+    if (!pace.isBusy(performance.now(), socket.bytesRead)) return readNow(size);
+    isWaiting = true;
+    // Later in this turn the rest of the same read comes, as further TLS records.
+    setImmediate(() => {
+      const waitMs = pace.waitMs(performance.now(), socket.bytesRead);
+      if (waitMs <= 0) read(size);
+      else timer = setTimeout(read, waitMs, size);
+    });
+  };
+  socket.once('close', () => clearTimeout(timer));
 }

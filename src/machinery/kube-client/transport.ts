@@ -4,13 +4,13 @@ import { withoutTrailing } from '../api/without-trailing.ts';
 import type { Ambient } from '../ports/ambient.ts';
 import type { Random } from '../ports/random.ts';
 import type { WriteLane } from '../ports/write-lanes.ts';
-import { LinkedAbort } from '../supervision/linked-abort.ts';
-import { TimedAbort, unlessAborted } from './abort.ts';
+import { LinkedAbort } from '../supervision/abort.ts';
+import { unlessAborted } from '../supervision/abort.ts';
+import { TimedAbort } from './timed-abort.ts';
 import { type HttpResponse, readBody } from './body.ts';
 import type { Connection, Headers } from './connection.ts';
 import { errorFromFailure, errorFromResponse } from './errors.ts';
 import { statusOf } from './response-decoder.ts';
-import { chunkBatches } from './chunk-batches.ts';
 import { ReloadingPools } from './reloading-pools.ts';
 import {
   restClientConnections,
@@ -21,12 +21,11 @@ import {
   restClientResponseSize,
   restClientRetries,
 } from './metrics.ts';
-import type { HttpPools, Role } from './pools.ts';
-import { withLastCheck } from './last-check.ts';
+import { type HttpPools, type Role, withLastCheck } from './pools.ts';
 import type { RequestRateLimit } from '../supervision/request-rate-limit.ts';
 import { readWaitMsMax, retryWaitMs } from '../supervision/request-retry.ts';
 import { HttpWarnings } from './warnings.ts';
-import type { WatchBody } from './watch-stream.ts';
+import { chunkBatches, type WatchBody } from './watch-stream.ts';
 import { jsonType } from '../wire/wire-format.ts';
 
 export interface HttpRequest {

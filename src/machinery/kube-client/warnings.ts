@@ -1,5 +1,5 @@
 import Bottleneck from 'bottleneck';
-import { cutText } from '../api/text-limits.ts';
+import { cutText } from '../api/limits.ts';
 import type { Logger } from '../ports/logger.ts';
 
 /** Maximum number of remembered texts: a server that creates a new text each time must not fill the memory or the log. */

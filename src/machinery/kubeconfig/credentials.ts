@@ -1,9 +1,8 @@
 // The certificates and user credentials of a kubeconfig, read each time they are needed: files change while the process
 // runs.
 import { readFileSync } from 'node:fs';
-import type { Headers, TlsOptions } from '../kube-client/connection.ts';
 import { isMap, type JsonMap, ownValue } from '../api/json-map.ts';
-import { textField } from './fields.ts';
+import type { Headers, TlsOptions } from '../kube-client/connection.ts';
 
 /** A cluster and a user of a kubeconfig, with absolute paths. */
 export interface Written {
@@ -112,4 +111,10 @@ function bytesOf(fields: JsonMap, name: string): Buffer | undefined {
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64');
+}
+
+/** Undefined if absent or empty. */
+export function textField(fields: JsonMap, name: string): string | undefined {
+  const value = ownValue(fields, name);
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { ExecSettings } from './exec-settings.ts';
 import { runProcess } from './exec-process.ts';
 import { isMap, type JsonMap, ownValue } from '../api/json-map.ts';
-import { textField } from './fields.ts';
+import { textField } from './credentials.ts';
 
 /** A plugin that runs longer is terminated. */
 const pluginMsMax = 60_000;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { ConnectionError } from './connection-error.ts';
 import { isMap, type JsonMap, ownValue } from '../api/json-map.ts';
-import { textField } from './fields.ts';
+import { textField } from './credentials.ts';
 
 const group = 'client.authentication.k8s.io';
 const apiVersions: readonly string[] = [`${group}/v1`, `${group}/v1beta1`];

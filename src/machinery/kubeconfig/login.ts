@@ -2,8 +2,7 @@
 import { ConnectionError, type ConfigLocation } from './connection-error.ts';
 import type { ExecPlugin } from './exec-plugin.ts';
 import type { Connection, Headers, TlsOptions } from '../kube-client/connection.ts';
-import { headersOf, readTls, type Written } from './credentials.ts';
-import { textField } from './fields.ts';
+import { headersOf, readTls, textField, type Written } from './credentials.ts';
 import type { TokenFile } from './token-file.ts';
 
 /** Credentials with their own reload rules; at most one of the two. */

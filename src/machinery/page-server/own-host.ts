@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { isLoopback } from './loopback-host.ts';
 
 /** What a server without TLS is reached by, beside loopback names. */
 interface OwnHosts {
@@ -31,4 +30,11 @@ function addressText(address: string): string {
   // An IPv4 connection to a socket that listens on all addresses of both families.
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
   return plain.includes(':') ? `[${plain}]` : plain;
+}
+
+const loopbackName = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
+
+/** Whether this is a name of the loopback interface, without a port. */
+export function isLoopback({ host }: { readonly host: string }): boolean {
+  return loopbackName.test(host);
 }

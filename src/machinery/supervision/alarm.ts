@@ -1,6 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import { LinkedAbort } from './linked-abort.ts';
-import { untilAborted } from './until-aborted.ts';
+import { LinkedAbort, untilAborted } from './abort.ts';
 
 /** Lets one loop sleep until a time or until a wake-up call. A wake-up without a sleeper is kept for the next sleep. */
 export class Alarm {

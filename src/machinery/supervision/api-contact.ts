@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import { LinkedAbort } from './linked-abort.ts';
+import { LinkedAbort } from './abort.ts';
 
 /** Time without an answer after which the next one ends all backoffs; after a shorter one they are short by themselves. */
 export const lostAfterMs = 5_000;

@@ -1,7 +1,6 @@
 import { ApiError } from '../api/api-error.ts';
 import { isMap } from '../api/json-map.ts';
 import type { KubeObject, ListMeta } from '../api/meta.ts';
-import { parseJson } from './json-text.ts';
 import { ChunkBuffer, ChunkTooLongError } from './chunk-buffer.ts';
 import type { ListDecoder, ListTakers } from './wire-format.ts';
 
@@ -155,4 +154,13 @@ function parseItem(text: string): KubeObject | undefined {
 /** An empty list may be null. */
 function isItems(value: unknown): value is KubeObject[] | null {
   return Array.isArray(value) || value === null;
+}
+
+/** Throws an ApiError `internal`; `what` names the text in the message. */
+export function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ApiError({ reason: 'internal', message: `${what} is not JSON`, cause });
+  }
 }

@@ -1,4 +1,4 @@
-import { listLimits, namedBeyondMax } from '../api/list-limits.ts';
+import { listLimits, namedBeyondMax } from '../api/limits.ts';
 import { nodeAnnotations } from '../api/node.ts';
 import type { ListMeta, ObjectMeta, Status, StatusCause } from '../api/meta.ts';
 import { nodeLabels } from '../api/topology.ts';

@@ -2,7 +2,7 @@
 // fields are skipped. The numbers are the field numbers of Kubernetes' generated.proto files, which never change; a
 // message's fields may come in any order and more than once.
 import { knownConditionTypes } from '../api/conditions.ts';
-import { listLimits, namedBeyondMax } from '../api/list-limits.ts';
+import { listLimits, namedBeyondMax } from '../api/limits.ts';
 import type { KubeObject, ObjectMeta } from '../api/meta.ts';
 import type { ResourceName } from '../api/resources.ts';
 import { ownTaintKeys } from '../api/taints.ts';

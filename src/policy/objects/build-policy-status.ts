@@ -1,7 +1,7 @@
 // The status of a NodeLifecyclePolicy object, from what the leader observes.
 import { type JsonMap, mapsOf, textOf } from '../../machinery/api/json-map.ts';
 import type { PolicyObject } from '../../machinery/api/node-lifecycle-policy.ts';
-import { cutText } from '../../machinery/api/text-limits.ts';
+import { cutText } from '../../machinery/api/limits.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
 import { describeBreakerCount } from '../../controller/model/decisions.ts';
 import type { PolicyFigures } from '../../controller/model/policy.ts';

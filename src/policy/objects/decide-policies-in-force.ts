@@ -1,6 +1,6 @@
 // Decides which version of each NodeLifecyclePolicy object is in force.
 import { policiesMax, type PolicyObject } from '../../machinery/api/node-lifecycle-policy.ts';
-import { sameJson } from '../../machinery/api/same-json.ts';
+import { sameJson } from '../../machinery/api/json-values.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import { decideReset, type ResetDecision, withReset } from './decide-reset.ts';
 

@@ -1,6 +1,6 @@
 // Decides what the annotation of an object and the field `limits.resetAt` together reset now.
 import { resetAnnotation } from '../../machinery/api/node-lifecycle-policy.ts';
-import { cutText } from '../../machinery/api/text-limits.ts';
+import { cutText } from '../../machinery/api/limits.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 

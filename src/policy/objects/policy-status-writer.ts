@@ -3,7 +3,7 @@
 import { apiReason } from '../../machinery/api/api-error.ts';
 import { type JsonMap, mapsOf, textOf } from '../../machinery/api/json-map.ts';
 import { policyObjectName, type PolicyObject } from '../../machinery/api/node-lifecycle-policy.ts';
-import { coversJson, sameJson } from '../../machinery/api/same-json.ts';
+import { coversJson, sameJson } from '../../machinery/api/json-values.ts';
 import type { PolicyFigures } from '../../controller/model/policy.ts';
 import type { StoreReader } from '../../machinery/informer/informer.ts';
 import type { Ambient } from '../../machinery/ports/ambient.ts';

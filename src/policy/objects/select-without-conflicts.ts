@@ -1,6 +1,6 @@
 import { matchesLabels } from '../../machinery/api/label-selector.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
-import { sameJson } from '../../machinery/api/same-json.ts';
+import { sameJson } from '../../machinery/api/json-values.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import { canClaimEqually } from '../../controller/policies/decide-equal-claims.ts';
 import type { PolicyAssessments } from './decide-policies-in-force.ts';

@@ -1,7 +1,7 @@
 // Problems of a schema as text: the path of the field, what is accepted, and the value. The message of an issue is what
 // the schema says is accepted.
 import type { z } from 'zod';
-import { cutText } from '../../machinery/api/text-limits.ts';
+import { cutText } from '../../machinery/api/limits.ts';
 import { formatFieldPath } from './format-field-path.ts';
 
 const valueCharsMax = 60;

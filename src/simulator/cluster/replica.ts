@@ -1,4 +1,6 @@
-import { Manager, type ManagerConfig } from '../../manager/manager.ts';
+import type { Labels, Meter, MetricDefinition } from '../../machinery/ports/meter.ts';
+import type { Random } from '../../machinery/ports/random.ts';
+import type { WriteLanes } from '../../machinery/ports/write-lanes.ts';
 import {
   canaryLimits,
   type ClientLimits,
@@ -6,14 +8,12 @@ import {
   eventLimits,
   freshnessLimits,
 } from '../../manager/client-limits.ts';
-import type { Random } from '../../machinery/ports/random.ts';
-import type { WriteLanes } from '../../machinery/ports/write-lanes.ts';
+import { Manager, type ManagerConfig } from '../../manager/manager.ts';
 import type { Network, RequestLine } from '../network/network.ts';
 import { SimulatedClient } from '../network/simulated-client.ts';
 import type { Timeline } from '../time/timeline.ts';
 import { type VirtualMachine, VirtualProcess } from '../time/virtual-process.ts';
 import type { Trace } from '../trace.ts';
-import { SimulatedMeter } from './simulated-meter.ts';
 
 /** Requests per second and burst of the main client. */
 interface MainLimits {
@@ -159,5 +159,33 @@ export class Replica {
       onSent: (line) => onSent(this, line),
       ...(mayWrite === undefined ? {} : { mayWrite }),
     });
+  }
+}
+
+/** Keeps the sums of counters and the last values of gauges, over all labels, for checkers. */
+class SimulatedMeter implements Meter {
+  readonly #totals = new Map<string, number>();
+  readonly #shown: (() => void)[] = [];
+
+  add({ name }: MetricDefinition, amount: number): void {
+    this.#totals.set(name, (this.#totals.get(name) ?? 0) + amount);
+  }
+
+  set({ name }: MetricDefinition, value: number): void {
+    this.#totals.set(name, value);
+  }
+
+  observe(): void {}
+
+  forget(_metric: MetricDefinition, _labels: Labels): void {}
+
+  onRead(show: () => void): void {
+    this.#shown.push(show);
+  }
+
+  /** As in a scrape; 0 for a metric without a value. */
+  read({ name }: MetricDefinition): number {
+    for (const show of this.#shown) show();
+    return this.#totals.get(name) ?? 0;
   }
 }

@@ -5,10 +5,14 @@ import type { Random } from '../../machinery/ports/random.ts';
 import { chance, oneOf } from '../draw.ts';
 import { type Drill, type DrillCluster, type DrillPlan, planDrill } from './drill-plan.ts';
 import { planChurn, planUnseenDeletions } from './churn-drill.ts';
-import { planFencingDrill, planMaintenanceDrill, planZonesDrill } from './policy-drills.ts';
-import { planRateChange } from './rate-drill.ts';
-import { planRefusedWrites } from './refused-writes-drill.ts';
-import { planLateAnswers, planLateRead, planStoppedTaints, planUnreadLease } from './write-drills.ts';
+import { planFencingDrill, planMaintenanceDrill, planRateChange, planZonesDrill } from './policy-drills.ts';
+import {
+  planLateAnswers,
+  planLateRead,
+  planRefusedWrites,
+  planStoppedTaints,
+  planUnreadLease,
+} from './write-drills.ts';
 
 const newerShare = 0.3;
 const newer = [planStoppedTaints, planUnreadLease, planLateAnswers, planLateRead, planChurn] as const;

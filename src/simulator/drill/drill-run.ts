@@ -1,5 +1,5 @@
-import type { Node } from '../../machinery/api/node.ts';
 import { controlPlanePathFailureHoldDefaults as holdDefaults } from '../../controller/model/options.ts';
+import type { Node } from '../../machinery/api/node.ts';
 import { zoneDivergences } from '../checkers/find-divergences.ts';
 import type { Heartbeats } from '../checkers/heartbeats.ts';
 import type { Report } from '../checkers/violation.ts';
@@ -8,11 +8,10 @@ import type { RequestLine } from '../network/network.ts';
 import { isReady, zoneNameOf } from '../node-fields.ts';
 import { type EvictionRate, ratesOf } from '../policy-zones.ts';
 import { wallStartMs, type World } from '../world.ts';
+import { drawDrill } from './draw-drill.ts';
+import type { Drill, DrillCluster } from './drill-plan.ts';
 import { DrillRecord } from './drill-record.ts';
 import { findDrillViolations } from './find-drill-violations.ts';
-import type { Drill, DrillCluster } from './drill-plan.ts';
-import { drawDrill } from './draw-drill.ts';
-import { LimitWaits } from './limit-waits.ts';
 
 /** How late something may be: so much, so many latencies, and as long as requests waited for the limit of the client. */
 const slackMsMin = 6_500;
@@ -154,4 +153,46 @@ function isTransition(
   states: readonly { readonly ready: string }[],
 ): boolean {
   return ready !== states[index - 1]?.ready;
+}
+
+interface Limits {
+  readonly qps: number;
+  readonly burst: number;
+}
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+  /** Since when each request took a token as soon as there was one. */
+  emptySinceMs: number;
+}
+
+/** Requests are not sent in the very moment of their token: latencies of the process, clock drift. */
+const tokensMore = 0.05;
+
+/** How long a request of the main client may have waited for `--kube-api-qps`: the longest time without a spare token. */
+export class LimitWaits {
+  readonly #limits: Limits;
+  readonly #buckets = new Map<string, Bucket>();
+  #longestMs = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  get longestMs(): number {
+    return this.#longestMs;
+  }
+
+  onSent({ by: { process, client }, verb }: RequestLine, nowMs: number): void {
+    if (client !== 'main' || verb === 'watch') return;
+    const { qps, burst } = this.#limits;
+    const bucket = this.#buckets.get(process) ?? { tokens: burst, atMs: nowMs, emptySinceMs: nowMs };
+    const tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) / 1_000) * qps);
+    if (tokens > 1 + tokensMore) bucket.emptySinceMs = nowMs;
+    bucket.tokens = Math.max(0, tokens - 1);
+    bucket.atMs = nowMs;
+    this.#buckets.set(process, bucket);
+    this.#longestMs = Math.max(this.#longestMs, nowMs - bucket.emptySinceMs);
+  }
 }

@@ -5,11 +5,10 @@ import type { ControllerOptions } from '../../controller/model/options.ts';
 import { isForHealth } from '../../controller/taint-eviction/decide-eviction.ts';
 import type { DrillRecord, NodeRecord, NodeState, PodRecord } from './drill-record.ts';
 import type { Drill } from './drill-plan.ts';
-import { healthTaintsIn, noExecuteHealth, shortKey } from './drill-taints.ts';
 import type { EvictionRate } from '../policy-zones.ts';
-import { findFastTaints } from './find-fast-taints.ts';
+import { findFastTaints, healthTaintsIn, noExecuteHealth, shortKey } from './find-fast-taints.ts';
 import { findPolicyViolations } from './find-policy-violations.ts';
-import { retriedMs } from './refused-writes-drill.ts';
+import { retriedMs } from './write-drills.ts';
 
 interface DrillViolation {
   readonly invariant: string;

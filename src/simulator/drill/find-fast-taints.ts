@@ -1,7 +1,7 @@
 // In a zone one NoExecute taint follows the other at the rate, which may change in between.
+import { isHealthTaint, type Taint } from '../../machinery/api/taints.ts';
 import { type EvictionRate, levelsOf } from '../policy-zones.ts';
-import type { NodeRecord } from './drill-record.ts';
-import { noExecuteHealth } from './drill-taints.ts';
+import type { NodeRecord, NodeState } from './drill-record.ts';
 
 interface FastTaints {
   readonly zone: string;
@@ -46,4 +46,21 @@ export function tokensBetween(rates: readonly EvictionRate[], fromMs: number, un
     const startMs = index === 0 ? fromMs : Math.max(fromMs, sinceMs);
     return sum + (Math.max(0, endMs - startMs) / 1_000) * perSecond;
   }, 0);
+}
+
+/** The keys of the health taints with this effect, without their prefix. */
+export function healthTaintsIn({ taints }: Pick<NodeState, 'taints'>, effect: string): string {
+  return taints
+    .filter((taint) => taint.effect === effect && isHealthTaint(taint))
+    .map(shortKey)
+    .sort()
+    .join(' ');
+}
+
+export function noExecuteHealth(state: Pick<NodeState, 'taints'>): string {
+  return healthTaintsIn(state, 'NoExecute');
+}
+
+export function shortKey({ key }: Taint): string {
+  return key.slice(key.indexOf('/') + 1);
 }

@@ -3,7 +3,7 @@
 import { isOwnOutOfService } from '../checkers/out-of-service-checker.ts';
 import type { DrillRecord, NodeState } from './drill-record.ts';
 import type { Drill } from './drill-plan.ts';
-import { noExecuteHealth } from './drill-taints.ts';
+import { noExecuteHealth } from './find-fast-taints.ts';
 
 interface PolicyContext {
   readonly drill: Pick<Drill, 'maintenance' | 'fenced'>;

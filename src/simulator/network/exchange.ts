@@ -2,8 +2,7 @@ import { ApiError } from '../../machinery/api/api-error.ts';
 import type { SimulatedApiServer } from '../server/api-server.ts';
 import type { Occurrence, Timeline } from '../time/timeline.ts';
 import type { VirtualProcess } from '../time/virtual-process.ts';
-import { LostConnection } from './lost-connection.ts';
-import { isWrite, type Network, type RequestLine, type Transit } from './network.ts';
+import { isWrite, LostConnection, type Network, type RequestLine, type Transit } from './network.ts';
 
 interface ExchangeOptions<T> {
   readonly process: VirtualProcess;

@@ -1,11 +1,53 @@
+import { ApiError } from '../../machinery/api/api-error.ts';
 import type { WatchEvent } from '../../machinery/ports/kube-reader.ts';
 import type { SimulatedApiServer } from '../server/api-server.ts';
 import type { WatchSink } from '../server/server-watch.ts';
 import type { Timeline } from '../time/timeline.ts';
 import type { VirtualProcess } from '../time/virtual-process.ts';
-import type { ClientStream } from './client-stream.ts';
-import { LostConnection } from './lost-connection.ts';
-import { asDecoded, type Network, type RequestLine } from './network.ts';
+import { asDecoded, LostConnection, type Network, type RequestLine } from './network.ts';
+
+/** The client's end of a watch: what has arrived and was not read yet. */
+export class ClientStream {
+  readonly #arrived: WatchEvent[] = [];
+  #end: 'closed' | ApiError | undefined;
+  #wake: (() => void) | undefined;
+
+  push(events: readonly WatchEvent[]): void {
+    if (this.#end !== undefined) return;
+    this.#arrived.push(...events);
+    this.#wake?.();
+  }
+
+  /** The stream ends after what has arrived: cleanly, or with an error. */
+  end(how: 'closed' | ApiError): void {
+    this.#end ??= how;
+    this.#wake?.();
+  }
+
+  /** Each iteration yields what arrived together. */
+  async *read(signal: AbortSignal): AsyncGenerator<readonly WatchEvent[]> {
+    const stop = (): void => this.end(new ApiError({ reason: 'aborted', message: 'the watch was aborted' }));
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+    try {
+      for (;;) {
+        if (this.#arrived.length > 0 && !signal.aborted) yield this.#arrived.splice(0);
+        else if (this.#end === 'closed') return;
+        else if (this.#end !== undefined) throw this.#end;
+        else await this.#more();
+      }
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  async #more(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    await promise;
+    this.#wake = undefined;
+  }
+}
 
 /** Changes of a watch that a server repeats at most. */
 const repeatedMax = 5;

@@ -1,6 +1,6 @@
 // The network between processes and API servers, and what stands between them: load balancer and proxies. Faults are rules
 // that are added and removed; each message asks all rules.
-import type { ApiError } from '../../machinery/api/api-error.ts';
+import { ApiError } from '../../machinery/api/api-error.ts';
 import type { KubeObject } from '../../machinery/api/meta.ts';
 import type { ResourceName } from '../../machinery/api/resources.ts';
 import type { Taint } from '../../machinery/api/taints.ts';
@@ -164,4 +164,11 @@ export function asDecoded(event: WatchEvent, isUndecodable: (object: KubeObject)
 /** As a client reports an object that it cannot decode. */
 export function undecodable({ metadata }: KubeObject): UndecodableObject {
   return { metadata, problem: 'unexpected end of the message' };
+}
+
+/** A connection broke: a read is unavailable, and of a write the outcome is unknown. */
+export class LostConnection extends ApiError {
+  constructor(isWrite: boolean) {
+    super({ reason: isWrite ? 'timeout' : 'unavailable', message: 'the connection was lost' });
+  }
 }

@@ -2,7 +2,7 @@
 // limit, retries of reads and the checks before a write are the same code; sockets, encodings and credentials are not
 // simulated.
 import { ApiError } from '../../machinery/api/api-error.ts';
-import { copyJson } from '../../machinery/api/copy-json.ts';
+import { copyJson } from '../../machinery/api/json-values.ts';
 import type { KubeObject } from '../../machinery/api/meta.ts';
 import type { ResourceName } from '../../machinery/api/resources.ts';
 import type { Taint } from '../../machinery/api/taints.ts';
@@ -23,11 +23,9 @@ import type { SimulatedApiServer } from '../server/api-server.ts';
 import type { Requester } from '../server/storage.ts';
 import type { Timeline } from '../time/timeline.ts';
 import type { VirtualProcess } from '../time/virtual-process.ts';
-import { ClientStream } from './client-stream.ts';
 import { Exchange } from './exchange.ts';
-import { FrameSender } from './frame-sender.ts';
-import { LostConnection } from './lost-connection.ts';
-import { isWrite, type Network, type RequestLine, undecodable } from './network.ts';
+import { ClientStream, FrameSender } from './frame-sender.ts';
+import { isWrite, LostConnection, type Network, type RequestLine, undecodable } from './network.ts';
 
 const requestTimeoutMsDefault = 30_000;
 const writeTimeoutMsDefault = 10_000;

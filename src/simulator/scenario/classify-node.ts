@@ -1,3 +1,5 @@
+import type { Fault } from '../../hollow-cluster/kubelet/faults/fault.ts';
+
 /** As on the dashboard of a controller, and `gone` for a node that was deleted. */
 export type RecordedState =
   | 'ready'
@@ -33,3 +35,14 @@ export function classifyNode(node: RecordedNode): RecordedState {
   if (node.ready !== 'True') return 'unreachable';
   return node.isSilent ? 'suspect' : 'ready';
 }
+
+/** Faults without heartbeats. A fault that only delays or changes what a node reports leaves it reachable. */
+export const endsHeartbeats: ReadonlySet<string> = new Set<Fault['kind']>([
+  'silence',
+  'partition',
+  'flap',
+  'errors',
+  'crash',
+  'shutdown',
+  'delete-node',
+]);

@@ -9,7 +9,7 @@ import { readyOf, zoneNameOf } from '../node-fields.ts';
 import { isWrite, type RequestLine } from '../network/network.ts';
 import type { Requester } from '../server/storage.ts';
 import type { World } from '../world.ts';
-import { endsHeartbeats } from './ends-heartbeats.ts';
+import { endsHeartbeats } from './classify-node.ts';
 import type { Interval, NodeOutcome, ZoneState } from './scenario-result.ts';
 
 /** A node that was silent up to this long ago may still be marked. */

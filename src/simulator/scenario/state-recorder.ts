@@ -12,8 +12,7 @@ import type { GroundTruth } from '../../hollow-cluster/kubelet/faults/ground-tru
 import { readyOf } from '../node-fields.ts';
 import type { World } from '../world.ts';
 import { type Change, ChangeLog } from './change-log.ts';
-import { classifyNode, type RecordedState } from './classify-node.ts';
-import { endsHeartbeats } from './ends-heartbeats.ts';
+import { classifyNode, endsHeartbeats, type RecordedState } from './classify-node.ts';
 
 const changesMax = 100_000;
 /** The first decisions, and as many of the last ones. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../machinery/ports/clock.ts';
-import { SharedAbortListeners } from '../../machinery/supervision/shared-abort-listeners.ts';
+import { SharedAbortListeners } from '../../machinery/supervision/abort.ts';
 import type { Occurrence, Timeline } from './timeline.ts';
 
 /** Monotonic clocks start at different values, and not at wall time, so that a mix-up shows. */

@@ -7,7 +7,7 @@ import { SystemClock } from '../../../src/machinery/adapters/system-clock.ts';
 import { ConfigReloader } from '../../../src/cli/controller/config-reloader.ts';
 import { parseControllerConfig } from '../../../src/cli/controller/config.ts';
 import type { Clock } from '../../../src/machinery/ports/clock.ts';
-import { untilAborted } from '../../../src/machinery/supervision/until-aborted.ts';
+import { untilAborted } from '../../../src/machinery/supervision/abort.ts';
 import { ConfigMapFolder } from '../../support/config-map-folder.ts';
 import { RecordingLogger, RecordingMeter } from '../../support/fakes.ts';
 import { until } from '../../support/small-world.ts';

@@ -13,7 +13,7 @@ import { isOwnHost } from '../../../src/machinery/page-server/own-host.ts';
 import { PromMeter } from '../../../src/machinery/adapters/prom-meter.ts';
 import { healthRoutes } from '../../../src/cli/pages/health-pages.ts';
 import { configzRoute, metricsRoute } from '../../../src/cli/pages/metrics-pages.ts';
-import { announceBuild } from '../../../src/cli/controller/build-info.ts';
+import { announceBuild } from '../../../src/cli/controller/metrics.ts';
 import { RecordingLogger } from '../../support/fakes.ts';
 
 const freePort = { host: '127.0.0.1', port: 0 };

@@ -6,7 +6,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { ProtobufEnvelope } from '../../../src/machinery/wire/protobuf-envelope.ts';
 import { transformLease } from '../../../src/machinery/api/lease.ts';
-import { listLimits } from '../../../src/machinery/api/list-limits.ts';
+import { listLimits } from '../../../src/machinery/api/limits.ts';
 import { mapOf } from '../../../src/machinery/api/json-map.ts';
 import type { KubeObject } from '../../../src/machinery/api/meta.ts';
 import { type Node, transformNode } from '../../../src/machinery/api/node.ts';

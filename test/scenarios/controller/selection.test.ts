@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ControllerSelection } from '../../../src/controller/model/options.ts';
-import { selectControllers, unknownControllers } from '../../../src/cli/controller/selection.ts';
+import { selectControllers, unknownControllers } from '../../../src/cli/controller/rules.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';
 
 function aWorld(controllers: ControllerSelection): ControllerWorld {

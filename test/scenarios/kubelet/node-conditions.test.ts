@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { heartbeatConditionTypes, stoppedPosting } from '../../../src/machinery/api/conditions.ts';
-import { diskMountPressure } from '../../../src/hollow-cluster/kubelet/node-status/disk-mount-pressure.ts';
+import { diskMountPressure } from '../../support/disk-mount-pressure.ts';
 import { NodeWorld, type NodeWorldOptions } from '../../support/node-world.ts';
 
 const secondMs = 1_000;

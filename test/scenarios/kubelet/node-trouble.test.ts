@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import type { PodSpec } from '../../../src/machinery/api/pod.ts';
-import { diskMountPressure } from '../../../src/hollow-cluster/kubelet/node-status/disk-mount-pressure.ts';
+import { diskMountPressure } from '../../support/disk-mount-pressure.ts';
 import { systemCriticalPriority } from '../../../src/hollow-cluster/kubelet/pod-config/classify-pod.ts';
 import { FleetWorld } from '../../support/fleet-world.ts';
 import { KubeletWorld, type KubeletWorldOptions, secondMs } from '../../support/kubelet-world.ts';

@@ -44,7 +44,7 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'old-event-applied',
     what: 'a repeated event rolls an object in the cache back until its next change',
-    file: 'machinery/informer/decide-staleness.ts',
+    file: 'machinery/informer/diff-stores.ts',
     find: 'if (received.uid === stored.uid && received.resourceVersion === stored.resourceVersion) return true;\n  return isOlder(received.resourceVersion, stored.resourceVersion);',
     replace: 'return false;',
   },

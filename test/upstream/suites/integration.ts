@@ -7,7 +7,7 @@ import { Guard } from '../../../src/cli/simulation/programs/guard.ts';
 import type { UpstreamTests } from '../../../tools/upstream/build.ts';
 import { findControlPlane } from '../../../tools/control-plane/binaries.ts';
 import { freePorts } from '../../../src/cli/simulation/programs/free-ports.ts';
-import { etcdArguments } from '../../../src/cli/simulation/programs/control-plane-arguments.ts';
+import { etcdArguments } from '../../../src/cli/simulation/programs/control-plane-programs.ts';
 import { ProgramRun } from '../../control-plane/program-run.ts';
 import { buildRunPattern } from '../build-pattern.ts';
 import { readGoTestOutput } from '../read-go-test-output.ts';

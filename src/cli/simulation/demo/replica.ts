@@ -1,6 +1,6 @@
 import type { ControllerProcess } from '../../controller/process.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
-import { LinkedAbort } from '../../../machinery/supervision/linked-abort.ts';
+import { LinkedAbort } from '../../../machinery/supervision/abort.ts';
 
 /** After a process has ended by itself, for example because it lost the lease. */
 const restartMs = 1_000;

@@ -1,4 +1,4 @@
-import { LinkedAbort } from '../../../machinery/supervision/linked-abort.ts';
+import { LinkedAbort } from '../../../machinery/supervision/abort.ts';
 
 /** The scenario of one demo, which a user may end early by an action. */
 export class ScenarioControl {

@@ -1,10 +1,17 @@
 // The control pages of running hollow nodes: status, nodes and fault injection. Requests and responses are JSON.
-import type { ActRequest, Answer, Route } from '../../../machinery/page-server/observability-server.ts';
-import { buildNodeFilter } from '../../../hollow-cluster/kubelet/faults/select-nodes.ts';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ActiveFault } from '../../../hollow-cluster/kubelet/faults/fault-injector.ts';
 import { describeFault } from '../../../hollow-cluster/kubelet/faults/node-faults.ts';
+import { buildNodeFilter } from '../../../hollow-cluster/kubelet/faults/select-nodes.ts';
 import type { FleetNodeStatus, HollowFleet } from '../../../hollow-cluster/kubelet/fleet/fleet.ts';
 import type { HollowKubelet } from '../../../hollow-cluster/kubelet/hollow-kubelet.ts';
+import {
+  type ActRequest,
+  type Answer,
+  type Route,
+  textAnswer,
+} from '../../../machinery/page-server/observability-server.ts';
 import { jsonAnswer } from '../../pages/explain-pages.ts';
 import { readFaultOrder, readSelector } from './fault-schema.ts';
 import type { FleetReport } from './fleet-report.ts';
@@ -127,4 +134,15 @@ function idOf(url: URL): string {
 
 function refusal(code: number, reason: string, problems: readonly string[]): Answer {
   return jsonAnswer(code, { error: { code, reason, problems } });
+}
+
+/** Rejects requests to the control pages that do not send this token. */
+export function requireToken(token: string): (headers: IncomingHttpHeaders) => Answer | undefined {
+  const wanted = digest(`Bearer ${token}`);
+  return ({ authorization = '' }) =>
+    timingSafeEqual(digest(authorization), wanted) ? undefined : textAnswer(401, 'invalid or missing bearer token\n');
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

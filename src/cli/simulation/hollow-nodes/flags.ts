@@ -1,11 +1,33 @@
+import { parsePattern, type TextPattern } from '../../../hollow-cluster/kubelet/parse-pattern.ts';
+import { profileV136 } from '../../../hollow-cluster/kubelet/profile.ts';
 import { fileCheckPeriodMs } from '../../../hollow-cluster/kubelet/static-pods/file-source.ts';
 import { httpCheckPeriodMs } from '../../../hollow-cluster/kubelet/static-pods/http-source.ts';
-import { profileV136 } from '../../../hollow-cluster/kubelet/profile.ts';
-import { flag, type FlagDefinition, flagGroup } from '../../flags/flag-definition.ts';
 import { formatGoDuration } from '../../../machinery/api/go-duration.ts';
-import { imagePatternsPattern } from './image-patterns.ts';
-import { taintTextsPattern } from './taint-texts.ts';
+import type { Taint } from '../../../machinery/api/taints.ts';
+import { flag, type FlagDefinition, flagGroup } from '../../flags/flag-definition.ts';
 import { logFlags } from '../../flags/shared-flags.ts';
+
+const taint = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/;
+/** The accepted values of `--register-with-taints`. */
+const taintTextsPattern =
+  /^[^=:,]+(=[^:,]*)?:(NoSchedule|PreferNoSchedule|NoExecute)(,[^=:,]+(=[^:,]*)?:(NoSchedule|PreferNoSchedule|NoExecute))*$/;
+
+/** Parses comma-separated `key=value:effect`; entries that do not match are skipped. */
+export function parseTaints(text: string | undefined): readonly Taint[] {
+  return (text ?? '').split(',').flatMap((part) => {
+    const [, key, value, effect] = taint.exec(part) ?? [];
+    if (key === undefined || effect === undefined) return [];
+    return [{ key, ...(value === undefined ? {} : { value }), effect }];
+  });
+}
+
+/** The accepted values of `--unpullable-images`: the characters of image names, with `*` and `?`. */
+export const imagePatternsPattern = /^[\w./:@+*?-]+(?:,[\w./:@+*?-]+)*$/;
+
+/** Parses comma-separated patterns of images. */
+export function parseImagePatterns(text: string | undefined): readonly TextPattern[] {
+  return (text ?? '').split(',').flatMap((part) => (part === '' ? [] : [parsePattern(part)]));
+}
 
 const httpUrl = /^https?:\/\/\S+$/;
 const namePrefix = /^[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?$/;

@@ -1,18 +1,23 @@
 // The dashboard of a fleet of hollow nodes: what the fleet knows of its nodes, and what the API server shows of them. The state
 // of a controller is not part of it.
-import { findCondition, listConditions } from '../../../machinery/api/conditions.ts';
-import { isHealthTaint } from '../../../machinery/api/taints.ts';
-import { formatTime } from '../../../machinery/api/timestamps.ts';
 import { AgeHistogram } from '../../../controller/dashboard/age-histogram.ts';
 import { classifyNodeState } from '../../../controller/dashboard/classify-node-state.ts';
 import { DashboardBoard } from '../../../controller/dashboard/dashboard-board.ts';
 import type { DashboardSource } from '../../../controller/dashboard/dashboard-source.ts';
 import type { NodeCell, NodeState, Sample } from '../../../dashboard/protocol.ts';
+import type { FaultInjector } from '../../../hollow-cluster/kubelet/faults/fault-injector.ts';
 import type { GroundTruth } from '../../../hollow-cluster/kubelet/faults/ground-truth.ts';
 import { describeFault } from '../../../hollow-cluster/kubelet/faults/node-faults.ts';
+import type { FleetNode } from '../../../hollow-cluster/kubelet/faults/select-nodes.ts';
 import type { FleetNodeStatus, HollowFleet } from '../../../hollow-cluster/kubelet/fleet/fleet.ts';
+import { findCondition, listConditions } from '../../../machinery/api/conditions.ts';
+import { isHealthTaint } from '../../../machinery/api/taints.ts';
+import { formatTime } from '../../../machinery/api/timestamps.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import { Alarm } from '../../../machinery/supervision/alarm.ts';
+import type { Action } from '../actions/action-schema.ts';
+import type { ActionResult, Actions } from '../actions/actions.ts';
+import { NodeCuts } from '../actions/node-cuts.ts';
 import { buildFaultBanners, buildZoneRows, selectZone } from './build-fleet-rows.ts';
 import { FleetTimeline } from './fleet-timeline.ts';
 
@@ -136,5 +141,25 @@ export class FleetDashboard {
 
   #now(): string {
     return formatTime(this.#options.clock.nowMs());
+  }
+}
+
+/** The actions of hollow nodes: on their own connections only. */
+export class FleetActions implements Actions {
+  readonly kinds = ['cut', 'undo'] as const;
+  readonly #faults: FaultInjector;
+  readonly #cuts: NodeCuts;
+
+  constructor(faults: FaultInjector, nodes: readonly FleetNode[]) {
+    this.#faults = faults;
+    this.#cuts = new NodeCuts({ faults, nodes, zoneOf: selectZone });
+  }
+
+  act(action: Action): ActionResult {
+    if (action.kind === 'cut') return this.#cuts.cut(action);
+    if (action.kind !== 'undo') return { conflict: `${action.kind}: hollow nodes have no such action` };
+    const count = this.#faults.list().length;
+    this.#faults.clear();
+    return { text: count === 1 ? 'ended 1 fault' : `ended ${count} faults` };
   }
 }

@@ -27,7 +27,7 @@ import { formatBindAddress, type ListenAddress } from '../../flags/bind-address.
 import type { CommandIo } from '../../io/command-io.ts';
 import type { FlagValues } from '../../flags/flag-definition.ts';
 import { healthRoutes } from '../../pages/health-pages.ts';
-import type { hollowNodesFlags } from './flags.ts';
+import { type hollowNodesFlags, parseImagePatterns, parseTaints } from './flags.ts';
 import { metricsRoute } from '../../pages/metrics-pages.ts';
 import { StaticPodSources } from './static-pod-sources.ts';
 import { ownVersion, userAgent } from '../../io/version.ts';
@@ -36,15 +36,9 @@ import { allOf, rejectCrossSite } from '../actions/cross-site.ts';
 import { dashboardAsset } from '../../dashboard/assets.ts';
 import { dashboardRoutes } from '../../dashboard/dashboard-routes.ts';
 import * as dashboardMetrics from '../../dashboard/metrics.ts';
-import { requireToken } from './control-access.ts';
-import { controlRoutes } from './control-pages.ts';
-import { FleetActions } from './fleet-actions.ts';
-import { FleetDashboard } from './fleet-dashboard.ts';
-import { describeReport, type FleetReport, reportFleet } from './fleet-report.ts';
-import { GroundTruthLog } from './ground-truth-log.ts';
-import { showProgress } from './progress.ts';
-import { parseImagePatterns } from './image-patterns.ts';
-import { parseTaints } from './taint-texts.ts';
+import { controlRoutes, requireToken } from './control-pages.ts';
+import { FleetActions, FleetDashboard } from './fleet-dashboard.ts';
+import { describeReport, type FleetReport, GroundTruthLog, reportFleet, showProgress } from './fleet-report.ts';
 
 type HollowNodesValues = FlagValues<typeof hollowNodesFlags>;
 

@@ -1,5 +1,9 @@
-import { validLatenessMsMax, type Lateness } from '../../../hollow-cluster/kubelet/loops/lateness.ts';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import type { GroundTruth } from '../../../hollow-cluster/kubelet/faults/ground-truth.ts';
 import type { FleetStatus, HollowFleet } from '../../../hollow-cluster/kubelet/fleet/fleet.ts';
+import { type Lateness, validLatenessMsMax } from '../../../hollow-cluster/kubelet/loops/lateness.ts';
+import type { Clock } from '../../../machinery/ports/clock.ts';
+import type { CommandIo } from '../../io/command-io.ts';
 
 /** State of a run of hollow nodes, and whether this process is fast enough to simulate them. */
 export interface FleetReport extends FleetStatus {
@@ -56,4 +60,49 @@ export function describeReport(report: FleetReport): string {
 
 function rounded(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;
+}
+
+/** One line of the log, as JSON with a fixed order of fields. */
+function describeTruth({ atMs, sinceStartMs, node, fault, kind, change }: GroundTruth): string {
+  const at = new Date(atMs).toISOString();
+  return JSON.stringify({ at, sinceStartMs: Math.round(sinceStartMs * 1_000) / 1_000, node, fault, kind, change });
+}
+
+/** Log file of the injected faults with node and time, to compare with the decisions of a controller. */
+export class GroundTruthLog {
+  readonly #file: number;
+
+  /** Truncates the file. Throws if it cannot be opened. */
+  constructor(path: string) {
+    this.#file = openSync(path, 'w');
+  }
+
+  write(truth: GroundTruth): void {
+    writeSync(this.#file, `${describeTruth(truth)}\n`);
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+}
+
+const periodMs = 1_000;
+/** Period without a terminal, where lines are not overwritten. */
+const plainPeriodMs = 5_000;
+
+/** Prints how many nodes are registered and ready, until all are ready or the signal aborts. */
+export async function showProgress(fleet: HollowFleet, clock: Clock, io: CommandIo): Promise<void> {
+  const startMs = clock.monotonicMs();
+  const inPlace = io.isTerminal === true;
+  while (!io.signal.aborted) {
+    const { nodes, registered, ready } = fleet.status();
+    const isDone = ready === nodes;
+    const seconds = ((clock.monotonicMs() - startMs) / 1_000).toFixed(0);
+    const text = `${registered} of ${nodes} nodes are registered, ${ready} ready, after ${seconds} s`;
+    if (inPlace) io.stdout(`\r${text}\u001B[K${isDone ? '\n' : ''}`);
+    else io.stdout(`${text}\n`);
+    if (isDone) return;
+    await clock.sleep(inPlace ? periodMs : plainPeriodMs, io.signal);
+  }
+  if (inPlace) io.stdout('\n');
 }

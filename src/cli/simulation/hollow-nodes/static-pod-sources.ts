@@ -3,7 +3,7 @@ import { StaticPodFiles } from './manifests/files.ts';
 import { StaticPodUrl } from './manifests/http.ts';
 import { FileSource } from '../../../hollow-cluster/kubelet/static-pods/file-source.ts';
 import { HttpSource } from '../../../hollow-cluster/kubelet/static-pods/http-source.ts';
-import type { PodSource } from '../../../hollow-cluster/kubelet/pod-config/pod-source.ts';
+import type { PodSource } from '../../../hollow-cluster/kubelet/pod-config/pod-update.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { FlagValues } from '../../flags/flag-definition.ts';

@@ -3,7 +3,7 @@
  * `pkg/registry/rbac/*\/policybased`). Members of system:masters may grant everything; the verbs `escalate` on roles
  * and `bind` on a role permit it explicitly.
  */
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import { forbidden, notFound } from '../api-errors/api-errors.ts';
 import { mapsAt } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';

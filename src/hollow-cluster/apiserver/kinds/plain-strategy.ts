@@ -1,6 +1,6 @@
 /** The strategy of a resource without an own one, from its row: names, generation and status as upstream's generic registry. */
 import type { FieldError } from '../api-errors/field-errors.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import { type ServedResource, tableOf } from '../resources.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './strategy.ts';

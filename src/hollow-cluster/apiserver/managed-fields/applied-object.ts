@@ -1,6 +1,6 @@
 /** The object and ownership after an apply (upstream `structured-merge-diff/merge/update.go`, `Updater.Apply`). */
 import type { JsonMap } from '../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import { collectFields } from './collect-fields.ts';
 import type { Writer } from './updated-owners.ts';
 import { FieldSet } from './field-set.ts';

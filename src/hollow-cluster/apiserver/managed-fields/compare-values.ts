@@ -1,6 +1,6 @@
 /** Which fields differ between two versions of an object (upstream `typed/compare.go`). */
 import { isMap, type JsonMap, ownValue } from '../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import { type FieldSet, FieldSetCursor } from './field-set.ts';
 import { elementOf } from './list-elements.ts';
 import { fieldElement, type PathElement } from './path-element.ts';

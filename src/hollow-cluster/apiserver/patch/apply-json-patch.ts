@@ -4,7 +4,7 @@
  * of objects exist: no path leads to a prototype.
  */
 import { parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 

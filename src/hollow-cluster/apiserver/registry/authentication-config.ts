@@ -2,7 +2,7 @@
  * The ConfigMap from which kube-scheduler, kube-controller-manager and aggregated API servers learn how to authenticate
  * requests (upstream `clusterauthenticationtrust`). The CA signs no client certificate: tokens are reviewed instead.
  */
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import type { ObjectRegistry } from './object-registry.ts';
 import type { ServedTargets } from './served-targets.ts';
 

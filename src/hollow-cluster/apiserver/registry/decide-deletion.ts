@@ -3,7 +3,7 @@
  * grace period and finalizers each delay the removal; a repeated DELETE can only shorten the grace period.
  */
 import { secondsUntilLastTime } from '../../../machinery/api/timestamps.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import type { Draft } from '../storage/stored-object.ts';
 
 export interface DeletionInput {

@@ -44,7 +44,7 @@ import {
 import { apiVersionOf } from '../resources.ts';
 import { isEventsV1, keyOfTarget, kindName, resourceName, type Target } from './request-target.ts';
 import { isAbsent, listOf } from '../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
 import { type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
 import type { Strategy, WriteContext } from '../kinds/strategy.ts';

@@ -4,7 +4,7 @@
  * change of the object. A client in the same process needs no bytes.
  */
 import { parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
-import { copyJson } from '../../../machinery/api/copy-json.ts';
+import { copyJson } from '../../../machinery/api/json-values.ts';
 import type { KubeObject } from '../../../machinery/api/meta.ts';
 import type { ObjectKey } from '../../../machinery/api/object-key.ts';
 import { encodeShared } from '../managed-fields/shared-field-sets.ts';

@@ -1,14 +1,13 @@
 import { ownValue } from '../../../machinery/api/json-map.ts';
-import { parseQuantityNano } from '../../../machinery/api/quantity.ts';
-import { sumAmounts } from '../pod-status/build-pod-resources.ts';
 import type { Node } from '../../../machinery/api/node.ts';
 import type { Pod } from '../../../machinery/api/pod.ts';
+import { parseQuantityNano } from '../../../machinery/api/quantity.ts';
 import { noExecuteTaints } from '../../../machinery/api/taints.ts';
 import { tolerates } from '../../../machinery/api/tolerations.ts';
 import type { PodAdmission } from '../machine/decide-pressure-admission.ts';
 import { isStaticPod } from '../pod-config/classify-pod.ts';
+import { sumAmounts } from '../pod-status/build-pod-resources.ts';
 import { decideNodeMatch } from './decide-node-match.ts';
-import { decideOsFit } from './decide-os-fit.ts';
 import { hasPortConflict } from './decide-port-conflict.ts';
 
 interface FitFacts {
@@ -98,4 +97,29 @@ function parseRequest(resource: string, quantity: string | undefined): number {
 function toInteger(resource: string, nano: bigint): number {
   const unit = resource === 'cpu' ? 1_000_000n : 1_000_000_000n;
   return Number((nano + unit - 1n) / unit);
+}
+
+const osLabel = 'kubernetes.io/os';
+const linux = 'linux';
+
+/**
+ * The rejection of a pod for another operating system than the node's: by the pod's own label `kubernetes.io/os`, then
+ * by `spec.os`. Undefined: it may run here (kubelet `rejectPodAdmissionBasedOnOSSelector`, `...OSField`).
+ */
+function decideOsFit({ metadata, spec }: Pod, node: Node): PodAdmission | undefined {
+  const os = osOf(node);
+  if ((metadata.labels?.[osLabel] ?? os) !== os) {
+    return refuseOs('PodOSSelectorNodeLabelDoesNotMatch', "the `kubernetes.io/os` label doesn't match node label");
+  }
+  if ((spec?.os?.name ?? os) !== os) return refuseOs('PodOSNotSupported', "the OS field doesn't match node OS");
+  return undefined;
+}
+
+/** As the kubelet reports it; its label may have been changed by others. */
+function osOf({ status }: Node): string {
+  return status?.nodeInfo?.operatingSystem ?? linux;
+}
+
+function refuseOs(reason: string, why: string): PodAdmission {
+  return { admitted: false, reason, message: `Failed to admit pod as ${why}` };
 }

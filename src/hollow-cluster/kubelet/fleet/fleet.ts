@@ -22,14 +22,14 @@ import { nodeRequestsTotal } from './metrics.ts';
 import type { NetworkRequest } from '../network/network-rule.ts';
 import type { StatusSetter } from '../node-status/setter-context.ts';
 import { apiSource } from '../pod-config/api-source.ts';
-import type { PodSource } from '../pod-config/pod-source.ts';
+import type { PodSource } from '../pod-config/pod-update.ts';
 import { PodRouter } from '../pod-config/pod-router.ts';
 import { completeProfile, heartbeatTimeoutMs, type KubeletProfile, type Machine } from '../profile.ts';
 import { retryRefused } from '../loops/retry-refused.ts';
-import { runTogether } from '../loops/run-together.ts';
+import { runTogether } from '../loops/loop-group.ts';
 import { SkewedClock } from '../loops/skewed-clock.ts';
 import { Semaphore } from '../loops/semaphore.ts';
-import { untilSettledOrAborted } from '../loops/until-settled-or-aborted.ts';
+import { untilSettledOrAborted } from '../../../machinery/supervision/abort.ts';
 import type { FleetNode } from '../faults/select-nodes.ts';
 
 /** Nodes start to register at this rate, regardless of their number. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../machinery/ports/clock.ts';
-import { abortReason } from '../../../machinery/supervision/abort-reason.ts';
+import { abortReason } from '../../../machinery/supervision/abort.ts';
 import { type GroupLoop, LoopGroup, type LoopWatcher } from './loop-group.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import { TimerWheel } from '../queues/timer-wheel.ts';
-import { SharedAbortListeners } from '../../../machinery/supervision/shared-abort-listeners.ts';
+import { SharedAbortListeners } from '../../../machinery/supervision/abort.ts';
 import { Alarm } from '../../../machinery/supervision/alarm.ts';
 import { Lateness } from './lateness.ts';
 

@@ -1,6 +1,6 @@
 import type { Machine } from '../profile.ts';
 import { MachineSignals } from './machine-signals.ts';
-import type { PodUsage } from './plan-eviction-order.ts';
+import type { PodUsage } from './plan-eviction-pass.ts';
 
 /** Queries to the machine that can be made to fail. */
 type MachineQuery = 'addresses' | 'machine-info' | 'version-info' | 'runtime-version' | 'images';

@@ -1,4 +1,7 @@
-import { classifySignal, type EvictionSignal, type PressureType } from './classify-signal.ts';
+import { ownValue } from '../../../machinery/api/json-map.ts';
+import type { Pod } from '../../../machinery/api/pod.ts';
+import { formatBinary, formatDecimal, parseQuantity } from '../../../machinery/api/quantity.ts';
+import { classifySignal, type EvictionSignal, type PressureType, type SignalClass } from './classify-signal.ts';
 import { amountOf, type Threshold } from './parse-thresholds.ts';
 
 /** One signal at one time. */
@@ -109,4 +112,111 @@ function urgentFirst(thresholds: readonly Threshold[]): readonly Threshold[] {
 
 function earliestEnd(times: ReadonlyMap<PressureType, number>, holdMs: number): number | undefined {
   return times.size === 0 ? undefined : Math.min(...times.values()) + holdMs;
+}
+
+/** Usage of each container of a pod: bytes of `memory` and `ephemeral-storage`, `inodes`, `pids`. */
+export type PodUsage = Readonly<Record<string, Readonly<Partial<Record<SignalClass['resource'], number>>>>>;
+
+interface EvictionCandidate {
+  readonly pod: Pod;
+  /** Undefined counts as no usage. */
+  readonly usage: PodUsage | undefined;
+}
+
+/**
+ * The pods in the order in which they are evicted when a resource is short: those above their requests first, then by
+ * ascending priority, then those furthest above their requests. Process ids have no requests: only priority counts
+ * (kubelet `rankMemoryPressure`, `rankDiskPressureFunc`, `rankPIDPressure`).
+ */
+export function planEvictionOrder(
+  candidates: readonly EvictionCandidate[],
+  resource: SignalClass['resource'],
+): readonly Pod[] {
+  const weighed = candidates.map(({ pod, usage }) => ({
+    pod,
+    priority: pod.spec?.priority ?? 0,
+    excess: usedOf(usage, resource) - requestedOf(pod, resource),
+  }));
+  const exceeds = (excess: number): number => (resource !== 'pids' && excess > 0 ? 1 : 0);
+  return weighed
+    .toSorted(
+      (a, b) => exceeds(b.excess) - exceeds(a.excess) || a.priority - b.priority || Math.sign(b.excess - a.excess),
+    )
+    .map(({ pod }) => pod);
+}
+
+function usedOf(usage: PodUsage | undefined, resource: SignalClass['resource']): number {
+  return Object.values(usage ?? {}).reduce((sum, container) => sum + (container[resource] ?? 0), 0);
+}
+
+function requestedOf(pod: Pod, resource: SignalClass['resource']): number {
+  const containers = (pod.spec?.containers ?? []).map(({ resources }) => amount(resources?.requests?.[resource]));
+  return containers.reduce((sum, requested) => sum + requested, 0);
+}
+
+function amount(quantity: string | undefined): number {
+  return quantity === undefined ? 0 : (parseQuantity(quantity) ?? 0);
+}
+
+type Resource = SignalClass['resource'];
+
+interface EvictionFacts {
+  readonly pod: Pod;
+  readonly resource: Resource;
+  /** The thresholds to act on. */
+  readonly thresholds: readonly Threshold[];
+  readonly observations: Observations;
+  readonly usage: PodUsage | undefined;
+}
+
+interface EvictionTexts {
+  readonly message: string;
+  /** Annotations of the Event. */
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface Offender {
+  readonly name: string;
+  readonly usage: string;
+  readonly request: string;
+}
+
+/**
+ * Eviction message: the resource that was low, by how much, and which containers exceeded their requests (kubelet
+ * `evictionMessage`).
+ */
+export function describeEviction(facts: EvictionFacts): EvictionTexts {
+  const { resource } = facts;
+  const offenders = findOffenders(facts);
+  const containerTexts = offenders.map(
+    ({ name, usage, request }) =>
+      `Container ${name} was using ${usage}, request is ${request}, has larger consumption of ${resource}. `,
+  );
+  return {
+    message: `The node was low on resource: ${resource}. ${describeThreshold(facts)}${containerTexts.join('')}`,
+    annotations: {
+      offending_containers: offenders.map(({ name }) => name).join(','),
+      offending_containers_usage: offenders.map(({ usage }) => usage).join(','),
+      starved_resource: resource,
+    },
+  };
+}
+
+function describeThreshold({ resource, thresholds, observations }: EvictionFacts): string {
+  const threshold = thresholds.find(({ signal }) => classifySignal(signal).resource === resource);
+  const observation = threshold === undefined ? undefined : observations.get(threshold.signal);
+  if (threshold === undefined || observation === undefined) return '';
+  const quantity = amountOf(threshold.limit, observation.capacity);
+  const format = resource === 'inodes' || resource === 'pids' ? formatDecimal : formatBinary;
+  return `Threshold quantity: ${formatBinary(quantity)}, available: ${format(observation.available)}. `;
+}
+
+function findOffenders({ pod, resource, usage = {} }: EvictionFacts): readonly Offender[] {
+  if (resource !== 'memory' && resource !== 'ephemeral-storage') return [];
+  const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
+  return containers.flatMap(({ name, resources }) => {
+    const used = ownValue(usage, name)?.[resource] ?? 0;
+    const request = resources?.requests?.[resource] ?? '0';
+    return used > (parseQuantity(request) ?? 0) ? [{ name, usage: formatBinary(used), request }] : [];
+  });
 }

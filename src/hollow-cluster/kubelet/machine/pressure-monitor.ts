@@ -3,16 +3,16 @@ import { isCriticalPod, uidOf } from '../pod-config/classify-pod.ts';
 import { RestingLoop } from '../loops/resting-loop.ts';
 import { classifySignal, type PressureType } from './classify-signal.ts';
 import { decidePressureAdmission, type PodAdmission } from './decide-pressure-admission.ts';
-import { planEvictionOrder } from './plan-eviction-order.ts';
 import {
-  isMet,
-  planEvictionPass,
+  describeEviction,
   type EvictionMemory,
+  isMet,
   nothingObserved,
   type Observations,
+  planEvictionOrder,
+  planEvictionPass,
 } from './plan-eviction-pass.ts';
 import type { EvictionConfig, Threshold } from './parse-thresholds.ts';
-import { describeEviction } from './describe-eviction.ts';
 import type { FakeMachine } from './fake-machine.ts';
 import type { PodKillerOptions } from './pod-termination.ts';
 import { podReference } from '../pod-config/describe-pod-event.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { PodRuntime, RuntimeCondition, RuntimeConditions } from '../runtime/pod-runtime.ts';
 import { RestingLoop } from '../loops/resting-loop.ts';
-import { untilSettledOrAborted } from '../loops/until-settled-or-aborted.ts';
+import { untilSettledOrAborted } from '../../../machinery/supervision/abort.ts';
 
 /** A runtime that has not answered for this long counts as down (kubelet `maxWaitForContainerRuntime`). */
 const runtimeSilenceMsMax = 30_000;

@@ -13,8 +13,7 @@ import type {
 } from '../../../machinery/ports/kube-reader.ts';
 import type { DeleteOptions, KubeWriter, PatchType, WriteOptions } from '../../../machinery/ports/kube-writer.ts';
 import type { Random } from '../../../machinery/ports/random.ts';
-import { decideTransit, isHeartbeat, type Transit } from './decide-transit.ts';
-import type { NetworkRequest, NetworkRule } from './network-rule.ts';
+import { decideTransit, isHeartbeat, type NetworkRequest, type NetworkRule, type Transit } from './network-rule.ts';
 
 /** State of a node's connection, for components that deliver data to it without requests. */
 export interface NodeConnection {

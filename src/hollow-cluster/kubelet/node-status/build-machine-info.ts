@@ -2,7 +2,6 @@ import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { Node, NodeImage } from '../../../machinery/api/node.ts';
 import { formatBinary, formatDecimal, parseQuantity } from '../../../machinery/api/quantity.ts';
 import type { Machine, MachineImage } from '../profile.ts';
-import { mergeStatus } from './merge-status.ts';
 
 /** Name as in the API, then the value. */
 type Quantities = Readonly<Record<string, string>>;
@@ -39,14 +38,17 @@ interface CapacityFacts {
  * Capacity and allocatable (kubelet setter `MachineInfo`). Entries of other clients stay, except for extended resources
  * that are allocatable without a capacity. Without machine info, CPU and memory are 0 and only the pod capacity is set.
  */
-export function buildCapacity(node: Node, facts: CapacityFacts): Node {
+export function buildCapacity(
+  node: Node,
+  facts: CapacityFacts,
+): Pick<NonNullable<Node['status']>, 'capacity' | 'allocatable'> {
   const capacity = { ...node.status?.capacity, ...ownCapacity(facts), ...extendedAmounts(facts, false) };
   const allocatable = {
     ...withoutForeignExtended(node.status?.allocatable ?? {}, capacity),
     ...buildAllocatable(capacity, facts.machine),
     ...extendedAmounts(facts, true),
   };
-  return mergeStatus(node, { capacity, allocatable });
+  return { capacity, allocatable };
 }
 
 /** Extended resources of other clients are allocatable only with a capacity. */

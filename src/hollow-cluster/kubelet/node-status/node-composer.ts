@@ -1,18 +1,17 @@
 import type { EventType } from '../../../machinery/api/event.ts';
 import type { Node } from '../../../machinery/api/node.ts';
 import type { Labels } from '../../../machinery/api/topology.ts';
-import { buildNodeReference } from '../../../machinery/events/build-node-reference.ts';
+import { buildNodeReference } from '../../../machinery/events/build-reference.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../../machinery/ports/event-recorder.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { Meter } from '../../../machinery/ports/meter.ts';
-import { abortReason } from '../../../machinery/supervision/abort-reason.ts';
+import { abortReason } from '../../../machinery/supervision/abort.ts';
 import type { FakeMachine } from '../machine/fake-machine.ts';
-import type { NodeVolumes } from '../machine/node-volumes.ts';
 import type { KubeletProfile } from '../profile.ts';
 import { buildPlatform, withPlatformLabels } from './build-node.ts';
 import { statusSetterSeconds } from './metrics.ts';
-import type { NodeHealth, SetterContext, SetterMemory, StatusSetter } from './setter-context.ts';
+import type { NodeHealth, NodeVolumes, SetterContext, SetterMemory, StatusSetter } from './setter-context.ts';
 
 interface NodeComposerOptions {
   readonly name: string;

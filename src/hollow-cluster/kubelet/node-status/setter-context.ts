@@ -1,9 +1,23 @@
 import type { EventType } from '../../../machinery/api/event.ts';
+import { ownValue } from '../../../machinery/api/json-map.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 import type { Node } from '../../../machinery/api/node.ts';
 import type { PressureType } from '../machine/classify-signal.ts';
 import type { FakeMachine } from '../machine/fake-machine.ts';
-import type { NodeVolumes } from '../machine/node-volumes.ts';
 import type { KubeletProfile } from '../profile.ts';
+
+/** The node status's view of volumes (the part of kubelet's `VolumeManager` that a status needs). */
+export interface NodeVolumes {
+  /** False until the volumes in use are known; until then the stored list is not changed. */
+  hasSynced(): boolean;
+  /** By their unique names, such as `kubernetes.io/csi/driver^volume`. */
+  volumesInUse(): readonly string[];
+  /** The API server has these as in use: they may be mounted now. */
+  markReportedInUse(volumes: readonly string[]): void;
+}
+
+/** For a node without attachable volumes. Shared by all of them. */
+export const noVolumes: NodeVolumes = { hasSynced: () => true, volumesInUse: () => [], markReportedInUse() {} };
 
 /** State of the runtime and of the kubelet that determines the node's conditions. */
 export interface NodeHealth {
@@ -53,4 +67,23 @@ export interface StatusSetter {
   /** A custom setter runs right before the setter of this name; before `Ready` when absent. */
   readonly before?: string;
   set(node: Node, context: SetterContext): Node | Promise<Node>;
+}
+
+/**
+ * The node with these fields of the status. A part with an equal value stays the same object, and so does the node if
+ * nothing changes: most statuses are computed only to find that nothing changed.
+ */
+export function mergeStatus(node: Node, fields: NonNullable<Node['status']>): Node {
+  return sameFields(node.status ?? {}, fields) ? node : { ...node, status: { ...node.status, ...fields } };
+}
+
+/** The node without this field of the status; the same node if it has none. */
+export function withoutField(node: Node, field: keyof NonNullable<Node['status']>): Node {
+  if (node.status?.[field] === undefined) return node;
+  const { [field]: _, ...status } = node.status;
+  return { ...node, status };
+}
+
+function sameFields(status: Readonly<Record<string, unknown>>, fields: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(fields).every((name) => sameJson(ownValue(status, name), ownValue(fields, name)));
 }

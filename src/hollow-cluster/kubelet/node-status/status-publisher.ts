@@ -8,12 +8,11 @@ import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { Random } from '../../../machinery/ports/random.ts';
 import { LineLimit } from '../../../machinery/queueing/line-limit.ts';
 import { planFirstWait, planJittered } from '../loops/plan-phase.ts';
-import type { NodeVolumes } from '../machine/node-volumes.ts';
+import type { NodeVolumes } from './setter-context.ts';
 import type { KubeletProfile } from '../profile.ts';
 import { RestingLoop } from '../loops/resting-loop.ts';
 import { Semaphore } from '../loops/semaphore.ts';
-import { decideReport } from './decide-report.ts';
-import { diffNodeStatusPatch, diffNodeStatus } from './diff-node-status.ts';
+import { decideReport, diffNodeStatus, diffNodeStatusPatch } from './diff-node-status.ts';
 import type { NodeComposer } from './node-composer.ts';
 
 /** Tries of one cycle, without a pause between them (kubelet `nodeStatusUpdateRetry`). */

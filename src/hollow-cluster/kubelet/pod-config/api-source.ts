@@ -6,7 +6,7 @@ import { RestingLoop } from '../loops/resting-loop.ts';
 import { isTerminating } from './classify-pod.ts';
 import { podFullName } from './classify-pod.ts';
 import type { PodRouter } from './pod-router.ts';
-import type { PodSource, SendPods } from './pod-source.ts';
+import type { PodSource, SendPods } from './pod-update.ts';
 
 /** How often the informers are checked for their initial list (kubelet `config.WaitForAPIServerSyncPeriod`). */
 const syncedPollMs = 1_000;

@@ -5,8 +5,7 @@ import type { Pod } from '../../../machinery/api/pod.ts';
 import { Channel } from '../queues/channel.ts';
 import { Semaphore } from '../loops/semaphore.ts';
 import { duplicatePodName } from './events.ts';
-import { mergePods, type PodInput, type SourcePods } from './merge-pods.ts';
-import { type NotificationMode, planDeliveries } from './plan-deliveries.ts';
+import { mergePods, type NotificationMode, planDeliveries, type PodInput, type SourcePods } from './merge-pods.ts';
 import type { PodSourceName, PodUpdate } from './pod-update.ts';
 
 /** Capacity of the update channel; when it is full, sources block (kubelet `config.NewPodConfig`). */

@@ -1,4 +1,5 @@
 import type { Pod } from '../../../machinery/api/pod.ts';
+import type { GroupLoop } from '../loops/loop-group.ts';
 
 /** Sources of pods. */
 export type PodSourceName = 'file' | 'http' | 'api';
@@ -15,4 +16,16 @@ export interface PodUpdate {
   /** `*`: all sources, as in a snapshot of the whole mux. */
   readonly source: PodSourceName | '*';
   readonly pods: readonly Pod[];
+}
+
+/** Sends all pods that a source has now. Resolves when they are merged and delivered; the source waits until then. */
+export type SendPods = (pods: readonly Pod[], signal: AbortSignal) => Promise<void>;
+
+/** A source of pods, which sends its complete list after each change. */
+export interface PodSource {
+  readonly name: PodSourceName;
+  /** Sends until the signal aborts; errors of the source do not end it. */
+  run(send: SendPods, signal: AbortSignal): Promise<void>;
+  /** The same as a group loop, which needs almost no memory while idle, for sources that support it. */
+  resting?(send: SendPods): GroupLoop;
 }

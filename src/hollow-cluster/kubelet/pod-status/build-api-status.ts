@@ -1,15 +1,14 @@
 import { type Condition, findCondition, listConditions } from '../../../machinery/api/conditions.ts';
 import type { ContainerStatus, Pod, PodPhase } from '../../../machinery/api/pod.ts';
+import { parseTimestamp } from '../../../machinery/api/timestamps.ts';
+import { isEndPhase } from '../pod-config/classify-pod.ts';
 import { findLatest, listRegular, listSandboxes } from '../runtime/decide-restart.ts';
 import type { RuntimePodStatus, Waiting } from '../runtime/pod-runtime.ts';
-import { deadlineExceeded, isPastDeadline } from './decide-active-deadline.ts';
 import { buildContainerStatuses, buildInitStatuses } from './build-container-statuses.ts';
-import { selectObservedGeneration } from './select-observed-generation.ts';
-import { buildOwnConditions, ownConditionTypes } from './build-own-conditions.ts';
-import { classifyPodPhase } from './classify-pod-phase.ts';
+import { buildOwnConditions, ownConditionTypes, selectObservedGeneration } from './build-own-conditions.ts';
 import { buildPodResources } from './build-pod-resources.ts';
+import { classifyPodPhase } from './classify-pod-phase.ts';
 import { classifyQosClass } from './classify-qos-class.ts';
-import { isEndPhase } from '../pod-config/classify-pod.ts';
 
 export type PodStatus = NonNullable<Pod['status']>;
 
@@ -135,4 +134,23 @@ function selectPodIPs(sources: StatusSources, { podIPs = [] }: PodStatus): reado
   if (runtime.ips.length > 0) return runtime.ips;
   if (pod.spec?.hostNetwork === true) return hostIPs;
   return isWorkerTerminal && runtime.containers.length === 0 ? podIPs.map(({ ip }) => ip) : [];
+}
+
+/** Status of a pod that was active for too long. */
+const deadlineExceeded = {
+  reason: 'DeadlineExceeded',
+  message: 'Pod was active on the node longer than the specified deadline',
+} as const;
+
+/** Wall time of a pod's active deadline; undefined if it has none or has not started. */
+export function deadlineMsOf(pod: Pod, startTime: string | undefined): number | undefined {
+  const seconds = pod.spec?.activeDeadlineSeconds;
+  const startedAtMs = parseTimestamp(startTime);
+  return seconds === undefined || startedAtMs === undefined ? undefined : startedAtMs + seconds * 1_000;
+}
+
+/** True if the active deadline has passed (kubelet `activeDeadlineHandler`). `nowMs` is wall time. */
+export function isPastDeadline(pod: Pod, startTime: string | undefined, nowMs: number): boolean {
+  const deadlineMs = deadlineMsOf(pod, startTime);
+  return deadlineMs !== undefined && nowMs >= deadlineMs;
 }

@@ -2,7 +2,6 @@ import { type Condition, findCondition, listConditions } from '../../../machiner
 import type { Container, ContainerStatus, Pod, PodPhase } from '../../../machinery/api/pod.ts';
 import { isSidecar, listInits, listRegular, needsSandbox } from '../runtime/decide-restart.ts';
 import type { RuntimePodStatus } from '../runtime/pod-runtime.ts';
-import { selectObservedGeneration } from './select-observed-generation.ts';
 
 interface ConditionSources {
   readonly pod: Pod;
@@ -140,4 +139,10 @@ function describeUnready(unknown: readonly string[], what: string, unready: read
   if (unknown.length > 0) parts.push(`containers with unknown status: [${unknown.join(' ')}]`);
   if (unready.length > 0) parts.push(`containers with ${what} status: [${unready.join(' ')}]`);
   return parts.join(', ');
+}
+
+/** The generation of the spec that a status refers to; absent for a static pod, which has no generation. */
+export function selectObservedGeneration({ metadata }: Pod): { readonly observedGeneration?: number } {
+  const { generation = 0 } = metadata;
+  return generation === 0 ? {} : { observedGeneration: generation };
 }

@@ -1,8 +1,9 @@
 import { type Condition, findCondition, listConditions } from '../../../machinery/api/conditions.ts';
-import { isEmpty, isGiven, semanticallyEqual } from './diff-meaning.ts';
+import { isMap, type JsonMap, mapsOf, ownValue } from '../../../machinery/api/json-map.ts';
+import { formatTime } from '../../../machinery/api/timestamps.ts';
+import { isEndPhase } from '../pod-config/classify-pod.ts';
 import type { PodStatus } from './build-api-status.ts';
 import { ownConditionTypes } from './build-own-conditions.ts';
-import { type JsonMap, mapsOf, ownValue } from '../../../machinery/api/json-map.ts';
 
 /** Behaviour of the status manager: that of this kubelet release. */
 export type StatusStyle = 'v1.36' | 'v1.8';
@@ -116,4 +117,88 @@ function patchItem(before: JsonMap | undefined, after: JsonMap, mergeKey: string
   if (changed.length === 0) return [];
   const fields = changed.map((key) => [key, isEmpty(ownValue(after, key)) ? null : ownValue(after, key)]);
   return [{ [mergeKey]: ownValue(after, mergeKey), ...Object.fromEntries(fields) }];
+}
+
+/**
+ * Semantic equality of two JSON values: absent, null, an empty string, an empty list and an empty map are equal,
+ * because an API server omits or adds empty values (apimachinery `equality.Semantic.DeepEqual`).
+ */
+export function semanticallyEqual(a: unknown, b: unknown): boolean {
+  if (isEmpty(a) || isEmpty(b)) return isEmpty(a) && isEmpty(b);
+  if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && sameItems(a, b);
+  if (!isMap(a) || !isMap(b)) return Object.is(a, b);
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...keys].every((key) => semanticallyEqual(ownValue(a, key), ownValue(b, key)));
+}
+
+/** Neither absent nor null: on the wire both mean unset. */
+export function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== undefined && value !== null;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (!isGiven(value) || value === '') return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isMap(value) && Object.values(value).every(isEmpty);
+}
+
+function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, place) => semanticallyEqual(item, b[place]));
+}
+
+interface StatusMerge {
+  /** Status on the API server. */
+  readonly stored: PodStatus;
+  readonly wanted: PodStatus;
+  /** Something of the pod may still run: then its phase is not terminal yet. */
+  readonly mayRun: boolean;
+  readonly nowMs: number;
+}
+
+/**
+ * The kubelet's status merged with the API server's: conditions of other clients stay; a pod that may still run keeps
+ * its phase; a pod with a terminal phase is not ready (kubelet `mergePodStatus`).
+ */
+export function mergeApiStatus({ stored, wanted, mayRun, nowMs }: StatusMerge): PodStatus {
+  const ending = !isEndPhase(stored.phase) && isEndPhase(wanted.phase);
+  const merged = ending && mayRun ? withoutEnd(stored, wanted) : wanted;
+  const conditions = mergeConditions(stored, wanted, ending && !mayRun, nowMs);
+  const finalConditions = isEndPhase(merged.phase)
+    ? notReady(conditions, merged.phase === 'Failed', nowMs)
+    : conditions;
+  return finalConditions.length === 0 ? merged : { ...merged, conditions: finalConditions };
+}
+
+function withoutEnd({ phase, reason, message }: PodStatus, wanted: PodStatus): PodStatus {
+  const { reason: _reason, message: _message, ...rest } = wanted;
+  return {
+    ...rest,
+    phase: phase ?? 'Pending',
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+  };
+}
+
+/** DisruptionTarget is written together with the terminal phase, not before. */
+function mergeConditions(stored: PodStatus, wanted: PodStatus, ends: boolean, nowMs: number): readonly Condition[] {
+  const foreign = listConditions(stored.conditions).filter(({ type }) => !ownConditionTypes.includes(type));
+  const own = listConditions(wanted.conditions);
+  const disruption = ends ? findCondition(own, 'DisruptionTarget') : undefined;
+  const kept = disruption === undefined ? foreign : foreign.filter(({ type }) => type !== 'DisruptionTarget');
+  const known = disruption === undefined ? undefined : findCondition(foreign, 'DisruptionTarget');
+  const since = known?.status === disruption?.status ? known?.lastTransitionTime : undefined;
+  return [
+    ...kept,
+    ...own.filter(({ type }) => ownConditionTypes.includes(type)),
+    ...(disruption === undefined ? [] : [{ ...disruption, lastTransitionTime: since ?? formatTime(nowMs) }]),
+  ];
+}
+
+function notReady(conditions: readonly Condition[], failed: boolean, nowMs: number): readonly Condition[] {
+  const reason = failed ? 'PodFailed' : 'PodCompleted';
+  return conditions.map((condition) => {
+    const { type, status } = condition;
+    if ((type !== 'Ready' && type !== 'ContainersReady') || status !== 'True') return condition;
+    return { type, status: 'False', reason, lastTransitionTime: formatTime(nowMs) };
+  });
 }

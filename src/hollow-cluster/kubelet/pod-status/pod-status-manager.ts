@@ -4,17 +4,18 @@ import type { KubeReader } from '../../../machinery/ports/kube-reader.ts';
 import type { KubeWriter } from '../../../machinery/ports/kube-writer.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import { SparseMap } from '../queues/sparse-map.ts';
-import { planNextTick } from '../loops/plan-next-tick.ts';
+import { planNextTick } from '../loops/plan-phase.ts';
 import { isEndPhase, isStaticPod, isTerminating, uidOf } from '../pod-config/classify-pod.ts';
 import type { PodManager } from '../pod-config/pod-manager.ts';
 import { RestingLoop } from '../loops/resting-loop.ts';
-import { decideIllegalTransition } from './decide-transition.ts';
 import type { PodStatus } from './build-api-status.ts';
-import { buildNextStatus } from './build-next-status.ts';
-import { buildNormalStatus } from './build-normal-status.ts';
-import { isGiven } from './diff-meaning.ts';
-import { buildTerminatedStatus } from './build-terminated-status.ts';
-import { agreesWith, type StatusStyle } from './diff-api-status.ts';
+import {
+  buildNextStatus,
+  buildNormalStatus,
+  buildTerminatedStatus,
+  decideIllegalTransition,
+} from './build-next-status.ts';
+import { agreesWith, isGiven, type StatusStyle } from './diff-api-status.ts';
 import { StatusWriter, type VersionedStatus } from './status-writer.ts';
 
 /**

@@ -7,8 +7,7 @@ import type { Logger } from '../../../machinery/ports/logger.ts';
 import { isMirrorPod } from '../pod-config/classify-pod.ts';
 import type { PodManager } from '../pod-config/pod-manager.ts';
 import type { PodStatus } from './build-api-status.ts';
-import { diffStatusPatch, type StatusStyle } from './diff-api-status.ts';
-import { mergeApiStatus } from './merge-api-status.ts';
+import { diffStatusPatch, mergeApiStatus, type StatusStyle } from './diff-api-status.ts';
 
 /** A status to be written, as of the time it was set. */
 export interface VersionedStatus {

@@ -4,8 +4,7 @@ import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../../machinery/ports/event-recorder.ts';
 import { SparseMap } from '../queues/sparse-map.ts';
 import { isEndPhase, isStaticPod, uidOf } from '../pod-config/classify-pod.ts';
-import { deadlineMsOf } from '../pod-status/decide-active-deadline.ts';
-import { buildApiStatus, type PodStatus } from '../pod-status/build-api-status.ts';
+import { buildApiStatus, deadlineMsOf, type PodStatus } from '../pod-status/build-api-status.ts';
 import type { MirrorPods } from '../static-pods/mirror-pods.ts';
 import type { PodStatusManager } from '../pod-status/pod-status-manager.ts';
 import {
@@ -15,7 +14,7 @@ import {
   type RuntimePodStatus,
   type Waiting,
 } from '../runtime/pod-runtime.ts';
-import { networkNotReady } from './decide-retry-delay.ts';
+import { networkNotReady } from './work-queue.ts';
 import { failedKillPod, networkNotReadyEvent } from '../pod-config/events.ts';
 import {
   type PodEnd,

@@ -8,11 +8,9 @@ import { hasEnded, isStaticPod, podFullName } from '../pod-config/classify-pod.t
 import { RuntimeFailure, type RuntimePodStatus } from '../runtime/pod-runtime.ts';
 import { failedSync } from '../pod-config/events.ts';
 import { type PodSteps, type PodWork, StepFailure, type SyncStepOutcome, type WorkerState } from './pod-work.ts';
-import { decideGraceSeconds } from './decide-grace.ts';
-import { decideRetryDelay, decideStartDelay } from './decide-retry-delay.ts';
 import { StaticStarts } from './static-starts.ts';
-import { orphanOf, podOf, Worker } from './worker.ts';
-import type { PodWorkQueue } from './work-queue.ts';
+import { decideGraceSeconds, orphanOf, podOf, Worker } from './worker.ts';
+import { decideRetryDelay, decideStartDelay, type PodWorkQueue } from './work-queue.ts';
 
 interface PodWorkersOptions {
   readonly steps: PodSteps;

@@ -1,7 +1,6 @@
 import type { Pod } from '../../../machinery/api/pod.ts';
 import { hasEnded, isTerminating } from '../pod-config/classify-pod.ts';
 import type { KillTarget } from '../runtime/pod-runtime.ts';
-import { decideGraceSeconds } from './decide-grace.ts';
 import type { PodEnd, PodWork, WorkerState } from './pod-work.ts';
 
 /** State of one pod's worker (kubelet `podSyncStatus`). */
@@ -98,4 +97,19 @@ export function podOf(work: PodWork): Pod | undefined {
 
 export function orphanOf(work: PodWork): KillTarget | undefined {
   return 'orphan' in work ? work.orphan : undefined;
+}
+
+/** Minimum grace period. */
+const graceSecondsMin = 1;
+
+/**
+ * The grace period of a pod that is being terminated, in seconds: it can only shrink. `current` is its present grace
+ * period, `requested` the new one; 0 means unset (kubelet `calculateEffectiveGracePeriod`).
+ */
+export function decideGraceSeconds(pod: Pod | undefined, current: number, requested: number | undefined): number {
+  const candidates = [current, pod?.metadata.deletionGracePeriodSeconds ?? 0, requested ?? 0].filter(
+    (seconds) => seconds > 0,
+  );
+  const grace = candidates.length === 0 ? (pod?.spec?.terminationGracePeriodSeconds ?? 0) : Math.min(...candidates);
+  return Math.max(grace, graceSecondsMin);
 }

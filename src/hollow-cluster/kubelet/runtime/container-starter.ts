@@ -1,16 +1,15 @@
-import type { Container, Pod } from '../../../machinery/api/pod.ts';
 import { formatGoDuration } from '../../../machinery/api/go-duration.ts';
-import { CrashLoopBackoff } from './crash-loop-backoff.ts';
+import type { Container, Pod } from '../../../machinery/api/pod.ts';
+import type { TextPattern } from '../parse-pattern.ts';
+import type { ContainerScript } from './build-container-script.ts';
 import type { ContainerHost } from './container-host.ts';
+import type { ContainerStopperOptions } from './container-stopper.ts';
+import { CrashLoopBackoff } from './crash-loop-backoff.ts';
 import type { PodActions } from './decide-pod-actions.ts';
 import { findLatest, isSidecar, listInits } from './decide-restart.ts';
-import type { ContainerScript } from './build-container-script.ts';
 import { describePod, type EventText, type EventWording, runtimeEvent } from './describe-runtime-event.ts';
 import { ImagePuller, type MissingImage } from './image-puller.ts';
-import type { SyncOutcomeBuilder } from './sync-outcome-builder.ts';
-import { RuntimeFailure, type RuntimePodStatus } from './pod-runtime.ts';
-import type { TextPattern } from '../parse-pattern.ts';
-import type { ContainerStopperOptions } from './container-stopper.ts';
+import { RuntimeFailure, type RuntimePodStatus, type SyncOutcome, type Waiting } from './pod-runtime.ts';
 
 interface ContainerStarterOptions extends ContainerStopperOptions {
   readonly wording: EventWording;
@@ -153,4 +152,40 @@ function buildNew(
 function countOf({ status, container }: Start): number | undefined {
   const latest = findLatest(status, container.name);
   return latest === undefined ? undefined : latest.restartCount + 1;
+}
+
+/** Collects the result of one sync of a pod. */
+export class SyncOutcomeBuilder {
+  readonly #waiting: Waiting[] = [];
+  readonly #failures: string[] = [];
+  #backoffEndsAtMs: number | undefined;
+
+  get outcome(): SyncOutcome {
+    const failure = this.#failures.length === 0 ? undefined : describeFailures(this.#failures);
+    return { waiting: this.#waiting, backoffEndsAtMs: this.#backoffEndsAtMs, failure };
+  }
+
+  /** An operation on the pod as a whole failed. */
+  addFailure(message: string): void {
+    this.#failures.push(message);
+  }
+
+  /** A container failed to start; the next sync tries again. */
+  addStartFailure(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+    const { container, reason, message } = waiting;
+    this.#failures.push(`failed to "StartContainer" for "${container}" with ${reason}: ${JSON.stringify(message)}`);
+  }
+
+  /** A container waits for its back-off, which is not a failure. */
+  addBackoff(waiting: Waiting, untilMs: number): void {
+    this.#waiting.push(waiting);
+    this.#backoffEndsAtMs = Math.min(this.#backoffEndsAtMs ?? untilMs, untilMs);
+  }
+}
+
+/** Several failures in the format of Go's aggregate: in brackets, without duplicates. */
+function describeFailures(failures: readonly string[]): string {
+  const [first = '', ...others] = new Set(failures);
+  return others.length === 0 ? first : `[${[first, ...others].join(', ')}]`;
 }

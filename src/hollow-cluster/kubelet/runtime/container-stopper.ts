@@ -1,13 +1,12 @@
 import type { Container, Pod } from '../../../machinery/api/pod.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import { Alarm } from '../../../machinery/supervision/alarm.ts';
+import type { ContainerScript } from './build-container-script.ts';
+import { buildState, type ContainerPlan } from './build-container-state.ts';
 import type { ContainerHost } from './container-host.ts';
 import type { ContainerKill } from './decide-pod-actions.ts';
 import { isSidecar, listInits, listRegular } from './decide-restart.ts';
-import type { ContainerScript } from './build-container-script.ts';
-import { type ContainerPlan, buildState } from './build-container-state.ts';
 import { type EventText, runtimeEvent } from './describe-runtime-event.ts';
-import { planStop } from './plan-stop.ts';
 import { type KillTarget, RuntimeFailure } from './pod-runtime.ts';
 
 export interface ContainerStopperOptions {
@@ -152,4 +151,48 @@ function describeStuck(plans: readonly ContainerPlan[]): string {
       `failed to "KillContainer" for "${name}" with KillContainerError: "rpc error: code = DeadlineExceeded desc = context deadline exceeded"`,
   );
   return failures.length === 1 ? (failures[0] ?? '') : `[${failures.join(', ')}]`;
+}
+
+/** Minimum time of a container to stop (upstream `minimumGracePeriodInSeconds`). */
+const stopGraceMsMin = 2_000;
+
+/** Exit code of a process that ignores its stop signal: 128 + SIGKILL. */
+const killedExitCode = 137;
+
+type StopScript = Pick<ContainerScript, 'preStopMs' | 'stopMs' | 'stopExitCode'>;
+
+interface StopOrder {
+  readonly nowMs: number;
+  /** The pod's grace period, from now on. */
+  readonly graceMs: number;
+  /** Time at which preceding containers of the pod have exited; undefined: there are none. */
+  readonly afterMs: number | undefined;
+}
+
+/**
+ * A container's plan after a stop request: its preStop hook and the wait for preceding containers use up the grace
+ * period, and at least two seconds remain. A repeated request can only make it exit earlier.
+ */
+function planStop(plan: ContainerPlan, script: StopScript, order: StopOrder): ContainerPlan {
+  const { nowMs } = order;
+  const state = buildState(plan, nowMs);
+  if (state === 'exited') return plan;
+  // A container that has not run has no process to signal: it exits at once.
+  if (state === 'created') return { ...plan, exit: { atMs: nowMs, exitCode: killedExitCode } };
+  const exit = planExit(script, order);
+  const earlier = plan.exit !== undefined && plan.exit.atMs <= exit.atMs;
+  return { ...plan, lost: false, exit: earlier ? plan.exit : exit };
+}
+
+function planExit(
+  script: StopScript,
+  { nowMs, graceMs, afterMs = nowMs }: StopOrder,
+): NonNullable<ContainerPlan['exit']> {
+  const { preStopMs, stopMs, stopExitCode } = script;
+  const hookMs = Math.min(preStopMs, graceMs);
+  const waitedMs = Math.min(Math.max(hookMs, afterMs - nowMs), Math.max(graceMs, hookMs));
+  const leftMs = Math.max(graceMs - waitedMs, stopGraceMsMin);
+  const killed = stopMs === 'never' || stopMs > leftMs;
+  const atMs = nowMs + waitedMs + (killed ? leftMs : stopMs);
+  return { atMs, exitCode: killed ? killedExitCode : stopExitCode };
 }

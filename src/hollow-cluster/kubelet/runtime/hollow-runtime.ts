@@ -2,7 +2,7 @@ import type { Container, Pod } from '../../../machinery/api/pod.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../../machinery/ports/event-recorder.ts';
 import type { ContainerHost } from './container-host.ts';
-import { ContainerStarter } from './container-starter.ts';
+import { ContainerStarter, SyncOutcomeBuilder } from './container-starter.ts';
 import { ContainerStopper } from './container-stopper.ts';
 import { decidePodActions, type PodActions } from './decide-pod-actions.ts';
 import { isSidecar, listInits, listSandboxes } from './decide-restart.ts';
@@ -16,7 +16,6 @@ import {
 } from './describe-runtime-event.ts';
 import { Prober } from './prober.ts';
 import type { TextPattern } from '../parse-pattern.ts';
-import { SyncOutcomeBuilder } from './sync-outcome-builder.ts';
 import {
   type KillTarget,
   type PodRuntime,

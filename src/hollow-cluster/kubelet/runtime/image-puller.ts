@@ -1,13 +1,11 @@
 import type { Container } from '../../../machinery/api/pod.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
-import { CrashLoopBackoff } from './crash-loop-backoff.ts';
-import type { ContainerHost } from './container-host.ts';
+import type { TextPattern } from '../parse-pattern.ts';
 import type { ContainerScript } from './build-container-script.ts';
-import { decideImagePull } from './decide-image-pull.ts';
+import type { ContainerHost } from './container-host.ts';
+import { CrashLoopBackoff } from './crash-loop-backoff.ts';
 import { describeNeverPulled, type EventText, type EventWording, runtimeEvent } from './describe-runtime-event.ts';
 import { RuntimeFailure } from './pod-runtime.ts';
-import type { TextPattern } from '../parse-pattern.ts';
-import { selectPullFailure } from './select-unpullable.ts';
 
 interface ImagePullerOptions {
   readonly host: ContainerHost;
@@ -98,4 +96,37 @@ export class ImagePuller {
     this.#failures.set(key, message);
     return { reason: 'ErrImagePull', message, backoffEndsAtMs: undefined };
   }
+}
+
+/** `refuse`: the image is missing, and the pull policy forbids to pull it. */
+type ImagePullDecision = 'use-present' | 'pull' | 'refuse';
+
+/** What the pull policy requires for an image that is present or not (kubelet `imagePullPrecheck`). */
+export function decideImagePull(container: Container, isPresent: boolean): ImagePullDecision {
+  const policy = pullPolicyOf(container);
+  if (policy === 'Always') return 'pull';
+  if (isPresent) return 'use-present';
+  return policy === 'Never' ? 'refuse' : 'pull';
+}
+
+/** The container's pull policy, or the default for its tag, as on the API server. */
+function pullPolicyOf({ imagePullPolicy, image = '' }: Container): string {
+  if (imagePullPolicy !== undefined) return imagePullPolicy;
+  const name = image.slice(image.lastIndexOf('/') + 1);
+  if (name.includes('@')) return 'IfNotPresent';
+  return !name.includes(':') || name.endsWith(':latest') ? 'Always' : 'IfNotPresent';
+}
+
+/**
+ * Why an image cannot be pulled; undefined if it can. An image without a tag and a digest has the tag `latest`, as in a
+ * registry.
+ */
+export function selectPullFailure(image: string, unpullable: readonly TextPattern[]): string | undefined {
+  if (unpullable.length === 0) return undefined;
+  const name = image.slice(image.lastIndexOf('/') + 1);
+  const tagged = /[:@]/u.test(name) ? image : `${image}:latest`;
+  const found = unpullable.find((pattern) => pattern.matches(image) || pattern.matches(tagged));
+  return (
+    found && `not found: the image matches the pattern ${JSON.stringify(found.text)} of images that cannot be pulled`
+  );
 }

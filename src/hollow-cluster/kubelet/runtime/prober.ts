@@ -1,10 +1,9 @@
-import type { Container, Pod } from '../../../machinery/api/pod.ts';
+import type { Container, Pod, Probe } from '../../../machinery/api/pod.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
+import type { ContainerScript, FailureWindow } from './build-container-script.ts';
 import { buildState } from './build-container-state.ts';
-import type { ContainerScript } from './build-container-script.ts';
 import type { ContainerHost } from './container-host.ts';
 import { isSidecar, listInits, listRegular } from './decide-restart.ts';
-import { planProbes, type ProbeState } from './plan-probes.ts';
 import { noProbes, type ProbeResults } from './pod-runtime.ts';
 
 interface ProberOptions {
@@ -63,4 +62,98 @@ interface RunningState extends ProbeState {
 
 function hasProbe({ startupProbe, readinessProbe, livenessProbe }: Container): boolean {
   return startupProbe !== undefined || readinessProbe !== undefined || livenessProbe !== undefined;
+}
+
+const periodSecondsDefault = 10;
+const failureThresholdDefault = 3;
+
+/** The script of the probes of a container. */
+type ProbeScript = Pick<ContainerScript, 'startupFails' | 'readinessFails' | 'livenessFails'>;
+
+/** From this time on a probe has this result. Times are counted from the start of the container. */
+interface ProbeChange {
+  readonly atMs: number;
+  readonly passes: boolean;
+}
+
+/** What the probes of a container say at a time. */
+interface ProbeState {
+  /** Its startup probe has succeeded, or it has none. */
+  readonly started: boolean;
+  /** It has started, and its readiness probe has succeeded, or it has none. */
+  readonly ready: boolean;
+  /** The probe that failed as often as it may: the container is to be killed. */
+  readonly failed: 'startup' | 'liveness' | undefined;
+  /** The readiness probe fails, and not only because it has not succeeded yet. */
+  readonly readinessFails: boolean;
+  /** Time of the next change; undefined: nothing will change. */
+  readonly nextMs: number | undefined;
+}
+
+/**
+ * The results of the probes of a container that has run for `ranMs` (kubelet `prober.worker`). A probe succeeds each time,
+ * except in the window of its script. It is tried once in each period, from when it may be: the startup probe from the
+ * container's start, the others from the success of the startup probe; no attempt counts during its initial delay.
+ */
+export function planProbes(container: Container, script: ProbeScript, ranMs: number): ProbeState {
+  const { startup, readiness, liveness } = planChanges(container, script);
+  const isPast = ({ atMs }: ProbeChange): boolean => atMs <= ranMs;
+  const started = startup?.passes === true && isPast(startup);
+  const last = readiness.findLast(isPast);
+  const failed = [liveness, startup].find((change) => change?.passes === false && isPast(change));
+  return {
+    started,
+    ready: started && (container.readinessProbe === undefined || last?.passes === true),
+    failed: failed === undefined ? undefined : failed === startup ? 'startup' : 'liveness',
+    readinessFails: last?.passes === false,
+    nextMs: [startup, liveness, ...readiness]
+      .flatMap((change) => (change === undefined || isPast(change) ? [] : [change.atMs]))
+      .toSorted((a, b) => a - b)[0],
+  };
+}
+
+interface PlannedChanges {
+  /** Undefined: it is tried for ever. */
+  readonly startup: ProbeChange | undefined;
+  readonly readiness: readonly ProbeChange[];
+  /** The failure. */
+  readonly liveness: ProbeChange | undefined;
+}
+
+function planChanges(container: Container, script: ProbeScript): PlannedChanges {
+  const { startupProbe, readinessProbe, livenessProbe } = container;
+  const startup = startupProbe === undefined ? alwaysStarted : planProbe(startupProbe, script.startupFails, 0)[0];
+  if (startup?.passes !== true) return { startup, readiness: [], liveness: undefined };
+  const plan = (probe: Probe | undefined, fails: FailureWindow | undefined): readonly ProbeChange[] =>
+    probe === undefined ? [] : planProbe(probe, fails, startup.atMs);
+  const liveness = plan(livenessProbe, script.livenessFails).find(({ passes }) => !passes);
+  return { startup, readiness: plan(readinessProbe, script.readinessFails), liveness };
+}
+
+const alwaysStarted: ProbeChange = { atMs: 0, passes: true };
+
+/** When the result of a probe changes, if it is tried from `sinceMs` on: after as many equal attempts as its threshold. */
+function planProbe(probe: Probe, fails: FailureWindow | undefined, sinceMs: number): readonly ProbeChange[] {
+  const { initialDelaySeconds = 0, periodSeconds, successThreshold = 1, failureThreshold } = probe;
+  const periodMs = Math.max(1, periodSeconds ?? periodSecondsDefault) * 1_000;
+  const attemptAfter = (ms: number): number => sinceMs + Math.max(0, Math.ceil((ms - sinceMs) / periodMs)) * periodMs;
+  return splitAt(fails).flatMap(({ fromMs, untilMs, passes }) => {
+    const attempts = passes ? successThreshold : (failureThreshold ?? failureThresholdDefault);
+    const atMs = attemptAfter(Math.max(fromMs, initialDelaySeconds * 1_000)) + (attempts - 1) * periodMs;
+    return atMs < untilMs ? [{ atMs, passes }] : [];
+  });
+}
+
+interface Phase extends FailureWindow {
+  readonly passes: boolean;
+}
+
+function splitAt(fails: FailureWindow | undefined): readonly Phase[] {
+  const endMs = Number.POSITIVE_INFINITY;
+  if (fails === undefined) return [{ fromMs: 0, untilMs: endMs, passes: true }];
+  return [
+    { fromMs: 0, untilMs: fails.fromMs, passes: true },
+    { ...fails, passes: false },
+    { fromMs: fails.untilMs, untilMs: endMs, passes: true },
+  ].filter(({ fromMs, untilMs }) => fromMs < untilMs);
 }

@@ -4,10 +4,10 @@ import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { ManifestFiles, ManifestText } from '../../../machinery/ports/static-pod-manifests.ts';
 import { Backoff } from '../../../machinery/queueing/backoff.ts';
 import { Alarm } from '../../../machinery/supervision/alarm.ts';
-import { runTogether } from '../loops/run-together.ts';
+import { runTogether } from '../loops/loop-group.ts';
 import { keyOf } from '../../../machinery/api/object-key.ts';
 import { parseFilePod, type ManifestPods } from './parse-static-pod.ts';
-import type { PodSource, SendPods } from '../pod-config/pod-source.ts';
+import type { PodSource, SendPods } from '../pod-config/pod-update.ts';
 
 /** How often everything is listed, regardless of watch events (kubelet `fileCheckFrequency`). */
 export const fileCheckPeriodMs = 20_000;

@@ -3,7 +3,7 @@ import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { ManifestText, ManifestUrl } from '../../../machinery/ports/static-pod-manifests.ts';
 import { every } from '../../../machinery/supervision/every.ts';
 import { parseHttpPods, type ManifestPods } from './parse-static-pod.ts';
-import type { PodSource, SendPods } from '../pod-config/pod-source.ts';
+import type { PodSource, SendPods } from '../pod-config/pod-update.ts';
 
 /** How often the URL is read (kubelet `httpCheckFrequency`). */
 export const httpCheckPeriodMs = 20_000;

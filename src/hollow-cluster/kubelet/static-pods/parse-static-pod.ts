@@ -13,7 +13,7 @@ import { validatePod } from '../pod-config/validate-pod.ts';
 import { configAnnotations } from '../pod-config/classify-pod.ts';
 import { selectApiReference } from '../../../machinery/api/select-api-reference.ts';
 import { buildPodDefaults } from './build-pod-defaults.ts';
-import { sameJson } from '../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 
 /** Source of a manifest and the node that it is for. */
 export interface ManifestOrigin {

@@ -1,13 +1,13 @@
+import type { Pod } from '../../../machinery/api/pod.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import { hasEnded, isStaticPod, isTerminating, podFullName } from '../pod-config/classify-pod.ts';
-import type { PodManager } from '../pod-config/pod-manager.ts';
 import type { PodConfig } from '../pod-config/pod-config.ts';
-import type { MirrorPods } from '../static-pods/mirror-pods.ts';
+import type { PodManager } from '../pod-config/pod-manager.ts';
 import type { PodStatusManager } from '../pod-status/pod-status-manager.ts';
 import type { KnownWorker, PodWorkers } from '../pod-workers/pod-workers.ts';
 import { type PodRuntime, RuntimeFailure, type RuntimePod } from '../runtime/pod-runtime.ts';
-import { isPodActive } from './decide-pod-activity.ts';
+import type { MirrorPods } from '../static-pods/mirror-pods.ts';
 
 /** A longer cleanup is logged: the sync loop is blocked meanwhile. */
 const cleanMsMax = 1_000;
@@ -130,4 +130,22 @@ export class Housekeeper {
       statuses.noteChange();
     }
   }
+}
+
+/** State of pods beyond what the sources have. */
+interface PodKnowledge {
+  readonly workers: { isTerminated(uid: string): boolean; isTerminationRequested(uid: string): boolean };
+  readonly statuses: { status(uid: string): Pod['status'] | undefined };
+}
+
+/**
+ * True if this pod uses the node or will use it. Rejected and ended pods do not, except while they are terminating
+ * (kubelet `filterOutInactivePods`).
+ */
+export function isPodActive(pod: Pod, { workers, statuses }: PodKnowledge): boolean {
+  const uid = pod.metadata.uid ?? '';
+  if (workers.isTerminated(uid)) return false;
+  const status = statuses.status(uid);
+  const ended = hasEnded(pod) || (status !== undefined && hasEnded({ ...pod, status }));
+  return !ended || workers.isTerminationRequested(uid);
 }

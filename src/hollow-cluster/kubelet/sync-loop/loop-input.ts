@@ -1,6 +1,6 @@
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Channel } from '../queues/channel.ts';
-import { planNextTick } from '../loops/plan-next-tick.ts';
+import { planNextTick } from '../loops/plan-phase.ts';
 
 /** An input of the sync loop. */
 export interface LoopInput {

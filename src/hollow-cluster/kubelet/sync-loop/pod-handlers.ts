@@ -3,7 +3,6 @@ import type { EventRecorder } from '../../../machinery/ports/event-recorder.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { PodAdmitter } from '../admission/pod-admitter.ts';
 import { podRejected } from '../pod-config/events.ts';
-import { selectObservedGeneration } from '../pod-status/select-observed-generation.ts';
 import type { PodLifecycleEvent } from '../pleg/diff-pod-records.ts';
 import { hasEnded, isMirrorPod } from '../pod-config/classify-pod.ts';
 import type { PodManager } from '../pod-config/pod-manager.ts';
@@ -13,8 +12,8 @@ import type { PodStatusManager } from '../pod-status/pod-status-manager.ts';
 import type { WorkKind } from '../pod-workers/pod-work.ts';
 import type { PodWorkers } from '../pod-workers/pod-workers.ts';
 import type { PodRuntime } from '../runtime/pod-runtime.ts';
-import { hasReadinessGap } from '../pod-status/build-own-conditions.ts';
-import { isPodActive } from './decide-pod-activity.ts';
+import { hasReadinessGap, selectObservedGeneration } from '../pod-status/build-own-conditions.ts';
+import { isPodActive } from './housekeeper.ts';
 
 export interface PodHandlersOptions {
   readonly pods: PodManager;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { selectArguments } from '../../../../src/cli/commands/dispatch.ts';
 import { nlc } from '../../../support/run-command.ts';
 
 test('without arguments, and with every form of help, all commands are listed', async () => {
@@ -40,4 +41,14 @@ test('version and --version print the version; flags are an error', async () => 
   assert.match(version.out, /^nlc \d+\.\d+\.\d+ \(Node\.js v\d+/);
   assert.deepEqual(await nlc('--version'), version);
   assert.equal((await nlc('version', '--loud')).code, 2);
+});
+
+test('a program with the name of the kubectl plugin runs the commands of the plugin', () => {
+  assert.deepEqual(selectArguments('/usr/bin/kubectl-node_lifecycle', ['status']), ['kubectl', 'status']);
+  assert.deepEqual(selectArguments('C:\\bin\\kubectl-node_lifecycle.js', []), ['kubectl']);
+  const complete = selectArguments('/home/u/.krew/bin/kubectl_complete-node_lifecycle', ['explain', '']);
+  assert.deepEqual(complete, ['kubectl', '__complete', 'explain', '']);
+  for (const path of ['/usr/bin/nlc', '/app/nlc.js', 'src/cli/main.ts', '']) {
+    assert.deepEqual(selectArguments(path, ['status', '-o', 'json']), ['status', '-o', 'json'], path);
+  }
 });

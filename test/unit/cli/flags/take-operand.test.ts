@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { flag, flagGroup } from '../../../../src/cli/flags/flag-definition.ts';
-import { takeOperand } from '../../../../src/cli/flags/take-operand.ts';
+import { takeOperand, takeRepeatedFlag } from '../../../../src/cli/flags/take-operand.ts';
 
 const table = flagGroup('G', [
   flag.text('output', 'Format', { short: 'o' }),
@@ -21,4 +21,13 @@ test('the first argument that is no value of a flag is the operand', () => {
   ];
   for (const [argv, operand, others] of cases)
     assert.deepEqual(takeOperand(argv, table), { operand, others }, argv.join(' '));
+});
+
+test('takes the values of one flag in both forms, and leaves all other arguments', () => {
+  const argv = ['--label=a', '--out', 'f', '--label', 'b', '--labels=c', '--label='];
+  assert.deepEqual(takeRepeatedFlag(argv, 'label'), { values: ['a', 'b', ''], others: ['--out', 'f', '--labels=c'] });
+});
+
+test('a flag without a value at the end is left, so that its absence is reported', () => {
+  assert.deepEqual(takeRepeatedFlag(['--label'], 'label'), { values: [], others: ['--label'] });
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ControllerPod } from '../../../../src/cli/kubectl/parse-controller-pod.ts';
-import { selectLeader } from '../../../../src/cli/kubectl/select-leader.ts';
+import { describeAccessError, describeNotFound, selectLeader } from '../../../../src/cli/kubectl/select-leader.ts';
+import { ApiError } from '../../../../src/machinery/api/api-error.ts';
 
 function pod(name: string, changes: Partial<ControllerPod> = {}): ControllerPod {
   return {
@@ -60,4 +61,31 @@ test('pods that do not run, and pods without a port for pages, are named', () =>
 test('--pod selects a replica, and an unknown name is an error with the names', () => {
   assert.deepEqual(select([a, b], 'c-b_uuid', 'c-a'), { kind: 'pod', pod: a });
   assert.equal(problemOf(select([a, b], undefined, 'c-x')), '--pod: must be one of c-a, c-b (got "c-x")');
+});
+
+const attempt = { what: 'find the controller', verbs: 'list', resource: 'pods', namespace: 'nlc' };
+
+test('a forbidden request names the permission, the role of the chart and how to bind it', () => {
+  const error = new ApiError({ reason: 'forbidden', code: 403, message: 'no' });
+  const text = describeAccessError(attempt, error);
+  assert.match(text, /^cannot find the controller: forbidden; needed: list on pods in namespace nlc/);
+  assert.match(
+    text,
+    /kubectl create rolebinding NAME --clusterrole=node-lifecycle-controller-kubectl --user=USER --namespace=nlc/,
+  );
+  assert.match(describeAccessError({ ...attempt, namespace: '' }, error), /in all namespaces/);
+});
+
+test('other errors are shown as they are', () => {
+  assert.equal(
+    describeAccessError(attempt, new Error('no route to host')),
+    'cannot find the controller: no route to host',
+  );
+});
+
+test('that no controller was found names where it was looked for', () => {
+  assert.match(
+    describeNotFound('a=b', ['x', 'all namespaces (forbidden)']),
+    /labels a=b in x, all namespaces \(forbidden\); set --namespace/,
+  );
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecureContext } from 'node:tls';
 import { parseControllerConfig } from '../../../../src/cli/controller/config.ts';
-import { cipherSuiteNames, opensslCiphers } from '../../../../src/cli/secure-serving/cipher-suites.ts';
+import { cipherSuiteNames, opensslCiphers } from '../../../../src/cli/secure-serving/rules.ts';
 
 const parse = (...argv: readonly string[]): ReturnType<typeof parseControllerConfig> =>
   parseControllerConfig(argv, () => '');

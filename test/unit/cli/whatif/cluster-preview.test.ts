@@ -5,7 +5,7 @@ import type { NodeView } from '../../../../src/machinery/api/node.ts';
 import type { PodView } from '../../../../src/machinery/api/pod.ts';
 import { formatMicroTime, formatTime } from '../../../../src/machinery/api/timestamps.ts';
 import { buildPreview } from '../../../../src/cli/whatif/cluster-preview.ts';
-import type { ClusterState } from '../../../../src/cli/whatif/cluster-state.ts';
+import type { ClusterState } from '../../../../src/cli/whatif/cluster-evaluation.ts';
 import type { NodePreview } from '../../../../src/cli/whatif/preview.ts';
 import { type ControllerOptions, defaultControllerOptions } from '../../../../src/controller/model/options.ts';
 import type { NodePolicy } from '../../../../src/controller/model/policy.ts';

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Pod } from '../../../../src/machinery/api/pod.ts';
-import { decideFit } from '../../../../src/hollow-cluster/scheduler/decide-fit.ts';
-import { demandOf, type NodeLoad } from '../../../../src/hollow-cluster/scheduler/node-load.ts';
-import { selectNode } from '../../../../src/hollow-cluster/scheduler/select-node.ts';
+import { demandOf, type NodeLoad } from '../../../../src/hollow-cluster/scheduler/node-loads.ts';
+import { decideFit, selectNode } from '../../../../src/hollow-cluster/scheduler/select-node.ts';
 
 function pod(cpu?: string): Pod {
   const requests = cpu === undefined ? {} : { cpu };

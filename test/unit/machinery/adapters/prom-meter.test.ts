@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PromMeter } from '../../../../src/machinery/adapters/prom-meter.ts';
-import { announceBuild, buildInfo } from '../../../../src/cli/controller/build-info.ts';
+import { announceBuild, buildInfo } from '../../../../src/cli/controller/metrics.ts';
 import type { MetricDefinition } from '../../../../src/machinery/ports/meter.ts';
 
 const evictions: MetricDefinition = {

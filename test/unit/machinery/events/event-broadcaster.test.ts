@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { ApiError } from '../../../../src/machinery/api/api-error.ts';
 import { EventBroadcaster, type EventBroadcasterOptions } from '../../../../src/machinery/events/event-broadcaster.ts';
-import { buildNodeReference } from '../../../../src/machinery/events/build-node-reference.ts';
+import { buildNodeReference } from '../../../../src/machinery/events/build-reference.ts';
 import { answered, connectionLost } from '../../../support/event-server.ts';
 import { aboutNode, aDraft, EventStand } from '../../../support/event-stand.ts';
 import { ManualClock, settled } from '../../../support/manual-clock.ts';

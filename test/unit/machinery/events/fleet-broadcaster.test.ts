@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildNodeReference } from '../../../../src/machinery/events/build-node-reference.ts';
+import { buildNodeReference } from '../../../../src/machinery/events/build-reference.ts';
 import { EventBroadcaster } from '../../../../src/machinery/events/event-broadcaster.ts';
 import {
   FleetBroadcaster,

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import type { Change } from '../../../../src/machinery/informer/informer.ts';
-import { errorLogEveryMs, slowListenerMs } from '../../../../src/machinery/informer/listener-record.ts';
-import { deliveryBatchMax, Listeners } from '../../../../src/machinery/informer/listeners.ts';
+import {
+  deliveryBatchMax,
+  errorLogEveryMs,
+  Listeners,
+  slowListenerMs,
+} from '../../../../src/machinery/informer/listeners.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordingLogger, RecordingMeter } from '../../../support/fakes.ts';
 

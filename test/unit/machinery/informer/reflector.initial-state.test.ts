@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import {
-  initialMsMax,
-  initialMsPerObject,
-  initialQuietMsMax,
-} from '../../../../src/machinery/informer/plan-initial-limits.ts';
+import { initialMsMax, initialMsPerObject, initialQuietMsMax } from '../../../../src/machinery/informer/read-pages.ts';
 import {
   added,
   anObject,

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { splitKey } from '../../../../src/machinery/api/object-key.ts';
 import { diffObject, diffStores } from '../../../../src/machinery/informer/diff-stores.ts';
 import { ObjectMap, type NamespacedName } from '../../../../src/machinery/informer/object-map.ts';
-import { ValueInterner } from '../../../../src/machinery/informer/value-interner.ts';
+import { ValueInterner } from '../../../../src/machinery/informer/object-reader.ts';
 import { Store } from '../../../../src/machinery/informer/store.ts';
 
 interface Item {

@@ -3,7 +3,7 @@ import { beforeEach, describe, test } from 'node:test';
 import { transformLease } from '../../../../src/machinery/api/lease.ts';
 import { transformNode } from '../../../../src/machinery/api/node.ts';
 import { transformPod } from '../../../../src/machinery/api/pod.ts';
-import { readTrace } from '../../../../src/cli/simulate/read-trace.ts';
+import { readTrace } from '../../../../src/cli/simulate/trace-file.ts';
 import { ClusterRecorder } from '../../../../src/simulator/recording/cluster-recorder.ts';
 import type { ClusterTrace } from '../../../../src/simulator/recording/cluster-trace.ts';
 import { toScenario } from '../../../../src/simulator/recording/to-scenario.ts';

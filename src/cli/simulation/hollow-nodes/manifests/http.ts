@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher, interceptors, request } from 'undici';
 import { messageOf } from '../../../../machinery/api/api-error.ts';
 import type { ManifestAnswer, ManifestUrl } from '../../../../machinery/ports/static-pod-manifests.ts';
-import { TimedAbort } from '../../../../machinery/kube-client/abort.ts';
+import { TimedAbort } from '../../../../machinery/kube-client/timed-abort.ts';
 import { readBody } from '../../../../machinery/kube-client/body.ts';
 import type { Headers } from '../../../../machinery/kube-client/connection.ts';
 import { manifestBytesMax } from './files.ts';

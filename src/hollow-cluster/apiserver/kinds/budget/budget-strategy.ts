@@ -1,5 +1,5 @@
 /** PodDisruptionBudgets (upstream `pkg/registry/policy/poddisruptionbudget`, `pkg/apis/policy/validation`). */
-import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { type FieldError, invalidField, unsupportedField } from '../../api-errors/field-errors.ts';
 import { isMap, numberAt, textAt, valueAt } from '../../select-field.ts';
 import type { JsonMap } from '../../../../machinery/api/json-map.ts';

@@ -2,7 +2,7 @@
  * Keeps the status of PodDisruptionBudgets up to date (upstream `pkg/controller/disruption`). All that a budget depends on is
  * in its namespace: a pass computes the budgets of namespaces with changes, and once a minute, or after a failure, all.
  */
-import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { compileSelector } from '../../../../machinery/api/label-selector.ts';
 import { parseTimestamp } from '../../../../machinery/api/timestamps.ts';
 import type { Clock } from '../../../../machinery/ports/clock.ts';

@@ -1,6 +1,6 @@
 /** ConfigMaps (upstream `ValidateConfigMap`, `printConfigMap`). */
 import { ownValue } from '../../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { type FieldError, forbiddenField, invalidField, tooLongField } from '../../api-errors/field-errors.ts';
 import { mapAt } from '../../select-field.ts';
 import type { KindRules } from '../plain-strategy.ts';

@@ -1,4 +1,4 @@
-import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { type ServedResource, tableOf } from '../../resources.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from '../strategy.ts';

@@ -8,7 +8,7 @@ import type { Draft } from '../../storage/stored-object.ts';
 import { eventsV1Group } from '../../resources.ts';
 import { isQualifiedName } from '../../../../machinery/api/names.ts';
 import { type FieldError, invalidField, requiredField } from '../../api-errors/field-errors.ts';
-import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { isMap, textAt } from '../../select-field.ts';
 
 /** Bytes, for `reportingInstance`, `action` and `reason`. */

@@ -2,7 +2,7 @@
 import { taintKeys } from '../../../../machinery/api/taints.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { isLabelValue, isQualifiedName } from '../../../../machinery/api/names.ts';
-import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../../machinery/api/json-values.ts';
 import {
   duplicateField,
   type FieldError,

@@ -6,7 +6,7 @@ import type { Draft } from '../../storage/stored-object.ts';
 import { admitPodSpec, defaultHostPorts, defaultPodRequests, defaultPodSpec, qosClassOf } from './pod-defaults.ts';
 import { checkPodSpec } from './pod-spec-validation.ts';
 import { validatePodStatusUpdate, validatePodUpdate } from './pod-update-validation.ts';
-import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { admitPriority, keepPriority } from './pod-priority.ts';
 import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../../select-field.ts';
 import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from '../strategy.ts';

@@ -1,6 +1,6 @@
 /** Validation of updates of pods (upstream `ValidatePodUpdate`). */
 import type { Draft } from '../../storage/stored-object.ts';
-import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { type FieldError, forbiddenField } from '../../api-errors/field-errors.ts';
 import { isMap, mapsAt, type MutableJsonMap, textAt, valueAt } from '../../select-field.ts';
 

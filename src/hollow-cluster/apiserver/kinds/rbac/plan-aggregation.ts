@@ -1,5 +1,5 @@
 /** The rules of a ClusterRole that collects those of others (upstream `clusterroleaggregation`). */
-import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { selectsLabels } from '../../../../machinery/api/label-selector.ts';
 import { mapsAt, type MutableJsonMap } from '../../select-field.ts';
 

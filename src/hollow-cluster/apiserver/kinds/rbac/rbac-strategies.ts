@@ -1,5 +1,5 @@
 /** Roles and their bindings (upstream `pkg/apis/rbac/validation`). */
-import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { isDnsSubdomain } from '../../../../machinery/api/names.ts';
 import { listOf, ownValue } from '../../../../machinery/api/json-map.ts';
 import { type FieldError, invalidField, requiredField, unsupportedField } from '../../api-errors/field-errors.ts';

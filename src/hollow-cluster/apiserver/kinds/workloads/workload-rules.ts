@@ -1,5 +1,5 @@
 /** Workloads that serve (upstream `pkg/apis/apps/v1/defaults.go`, `pkg/registry/apps`, `pkg/apis/apps/validation`). */
-import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { incrementGeneration, type KindRules } from '../plain-strategy.ts';
 import { defaultTemplate } from '../pod/pod-defaults.ts';
 import { type Endpoint, isolateStatus } from '../strategy.ts';

@@ -1,6 +1,6 @@
 /** What Deployments, ReplicaSets, StatefulSets and DaemonSets must be (upstream `pkg/apis/apps/validation`). */
 import { ownValue } from '../../../../machinery/api/json-map.ts';
-import { sameJson } from '../../../../machinery/api/same-json.ts';
+import { sameJson } from '../../../../machinery/api/json-values.ts';
 import {
   type FieldError,
   forbiddenField,

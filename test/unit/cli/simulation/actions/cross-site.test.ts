@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RequestInfo } from '../../../../../src/machinery/page-server/observability-server.ts';
 import { allOf, rejectCrossSite } from '../../../../../src/cli/simulation/actions/cross-site.ts';
-import { requireToken } from '../../../../../src/cli/simulation/hollow-nodes/control-access.ts';
+import { requireToken } from '../../../../../src/cli/simulation/hollow-nodes/control-pages.ts';
 
 const host = '127.0.0.1:8700';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RestingLoop } from '../../../../../src/hollow-cluster/kubelet/loops/resting-loop.ts';
-import { runTogether } from '../../../../../src/hollow-cluster/kubelet/loops/run-together.ts';
+import { runTogether } from '../../../../../src/hollow-cluster/kubelet/loops/loop-group.ts';
 import { ManualClock, settled } from '../../../../support/manual-clock.ts';
 
 class Counter extends RestingLoop {

@@ -80,7 +80,7 @@ describe('quantities of the machine', () => {
   it('do not remove quantities of other clients', () => {
     const node = { metadata: { name: 'n' }, status: { capacity: { 'example.com/gpu': '2' } } };
     const facts = { machine: buildMachine(0), podsMax: 110, podsPerCore: 0, extended: new Map() };
-    const capacity = buildCapacity(node, facts).status?.capacity;
+    const capacity = buildCapacity(node, facts).capacity;
     assert.deepEqual([capacity?.['example.com/gpu'], capacity?.['cpu'], capacity?.['memory']], ['2', '8', '32Gi']);
   });
 });

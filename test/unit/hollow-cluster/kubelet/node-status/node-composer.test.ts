@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../../../src/machinery/api/node.ts';
-import { diskMountPressure } from '../../../../../src/hollow-cluster/kubelet/node-status/disk-mount-pressure.ts';
+import { diskMountPressure } from '../../../../support/disk-mount-pressure.ts';
 import type { StatusSetter } from '../../../../../src/hollow-cluster/kubelet/node-status/setter-context.ts';
 import { statusSetters } from '../../../../../src/hollow-cluster/kubelet/node-status/status-setters.ts';
 import { RecordingMeter } from '../../../../support/fakes.ts';

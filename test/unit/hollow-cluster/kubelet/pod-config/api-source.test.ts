@@ -9,7 +9,7 @@ import { FileSource } from '../../../../../src/hollow-cluster/kubelet/static-pod
 import { HttpSource } from '../../../../../src/hollow-cluster/kubelet/static-pods/http-source.ts';
 import { PodConfig } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-config.ts';
 import { PodRouter } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-router.ts';
-import type { PodSource } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-source.ts';
+import type { PodSource } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-update.ts';
 import { aPod } from '../../../../support/builders.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { aManifest, ManifestFolder, ManifestPage } from '../../../../support/manifest-folder.ts';

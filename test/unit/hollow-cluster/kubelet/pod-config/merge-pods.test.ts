@@ -3,8 +3,11 @@ import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import type { Pod } from '../../../../../src/machinery/api/pod.ts';
 import { configAnnotations } from '../../../../../src/hollow-cluster/kubelet/pod-config/classify-pod.ts';
-import { mergePods, type SourcePods } from '../../../../../src/hollow-cluster/kubelet/pod-config/merge-pods.ts';
-import { planDeliveries } from '../../../../../src/hollow-cluster/kubelet/pod-config/plan-deliveries.ts';
+import {
+  mergePods,
+  planDeliveries,
+  type SourcePods,
+} from '../../../../../src/hollow-cluster/kubelet/pod-config/merge-pods.ts';
 import type { PodUpdate } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-update.ts';
 
 interface Shape {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../../src/machinery/api/pod.ts';
 import { configAnnotations } from '../../../../../src/hollow-cluster/kubelet/pod-config/classify-pod.ts';
-import type { NotificationMode } from '../../../../../src/hollow-cluster/kubelet/pod-config/plan-deliveries.ts';
+import type { NotificationMode } from '../../../../../src/hollow-cluster/kubelet/pod-config/merge-pods.ts';
 import { PodConfig } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-config.ts';
 import type { PodSourceName } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-update.ts';
 import { ManualClock, settled } from '../../../../support/manual-clock.ts';

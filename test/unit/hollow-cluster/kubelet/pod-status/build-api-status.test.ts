@@ -3,11 +3,9 @@ import { describe, it } from 'node:test';
 import { findCondition, listConditions } from '../../../../../src/machinery/api/conditions.ts';
 import type { Container, Pod } from '../../../../../src/machinery/api/pod.ts';
 import {
+  buildApiStatus,
   deadlineMsOf,
   isPastDeadline,
-} from '../../../../../src/hollow-cluster/kubelet/pod-status/decide-active-deadline.ts';
-import {
-  buildApiStatus,
   type PodStatus,
   type StatusSources,
 } from '../../../../../src/hollow-cluster/kubelet/pod-status/build-api-status.ts';

@@ -3,11 +3,16 @@ import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import type { ContainerStatus, Pod } from '../../../../../src/machinery/api/pod.ts';
 import type { PodStatus } from '../../../../../src/hollow-cluster/kubelet/pod-status/build-api-status.ts';
-import { buildTerminatedStatus } from '../../../../../src/hollow-cluster/kubelet/pod-status/build-terminated-status.ts';
-import { semanticallyEqual } from '../../../../../src/hollow-cluster/kubelet/pod-status/diff-meaning.ts';
-import { agreesWith, diffStatusPatch } from '../../../../../src/hollow-cluster/kubelet/pod-status/diff-api-status.ts';
-import { mergeApiStatus } from '../../../../../src/hollow-cluster/kubelet/pod-status/merge-api-status.ts';
-import { decideIllegalTransition } from '../../../../../src/hollow-cluster/kubelet/pod-status/decide-transition.ts';
+import {
+  buildTerminatedStatus,
+  decideIllegalTransition,
+} from '../../../../../src/hollow-cluster/kubelet/pod-status/build-next-status.ts';
+import {
+  agreesWith,
+  diffStatusPatch,
+  mergeApiStatus,
+  semanticallyEqual,
+} from '../../../../../src/hollow-cluster/kubelet/pod-status/diff-api-status.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { MemoryApi } from '../../../../support/memory-api.ts';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import type { Pod } from '../../../../../src/machinery/api/pod.ts';
 import { parsePattern } from '../../../../../src/hollow-cluster/kubelet/parse-pattern.ts';
+import { decideImagePull, selectPullFailure } from '../../../../../src/hollow-cluster/kubelet/runtime/image-puller.ts';
+import type { Pod } from '../../../../../src/machinery/api/pod.ts';
 import { makePod, RuntimeWorld } from '../../../../support/runtime-world.ts';
 
 const web = makePod('web');
@@ -114,5 +115,53 @@ describe('an image that cannot be pulled', () => {
     await world.clock.advance(10_000);
     await world.sync(web);
     assert.equal(world.stateOf(web), 'running');
+  });
+});
+
+describe('the pull of an image', () => {
+  for (const { image = 'img:1', policy, present, missing } of [
+    { policy: 'Always', present: 'pull', missing: 'pull' },
+    { policy: 'IfNotPresent', present: 'use-present', missing: 'pull' },
+    { policy: 'Never', present: 'use-present', missing: 'refuse' },
+    { policy: undefined, present: 'use-present', missing: 'pull' },
+    { image: 'img', policy: undefined, present: 'pull', missing: 'pull' },
+    { image: 'reg:5000/img', policy: undefined, present: 'pull', missing: 'pull' },
+    { image: 'reg:5000/img:latest', policy: undefined, present: 'pull', missing: 'pull' },
+    { image: 'img@sha256:0', policy: undefined, present: 'use-present', missing: 'pull' },
+    { image: 'img', policy: 'Never', present: 'use-present', missing: 'refuse' },
+  ] as const) {
+    it(`of ${image} with policy ${policy}: ${present} if it is present, ${missing} otherwise`, () => {
+      const container = { name: 'c', image, ...(policy === undefined ? {} : { imagePullPolicy: policy }) };
+      assert.deepEqual([decideImagePull(container, true), decideImagePull(container, false)], [present, missing]);
+    });
+  }
+});
+
+describe('the images that cannot be pulled', () => {
+  for (const { pattern, fits, others } of [
+    { pattern: 'web:404', fits: ['web:404'], others: ['web:4040', 'my/web:404', 'web', 'WEB:404'] },
+    {
+      pattern: 'registry.example/*',
+      fits: ['registry.example/a/b:1'],
+      others: ['registry-example/a', 'a/registry.example/'],
+    },
+    { pattern: 'web:?', fits: ['web:1'], others: ['web:', 'web:10'] },
+    { pattern: '**', fits: ['a', 'a/b@sha256:0'], others: [] },
+    { pattern: 'web:latest', fits: ['web', 'web:latest'], others: ['web:1', 'web@sha256:0'] },
+    { pattern: 'web', fits: ['web'], others: ['web:latest', 'web:1'] },
+    { pattern: 'reg:5000/web:latest', fits: ['reg:5000/web'], others: ['reg:5000/web:1'] },
+  ]) {
+    it(`match ${pattern} as a whole, with the tag latest if they have none`, () => {
+      const patterns = ['none:*', pattern].map(parsePattern);
+      for (const image of fits) {
+        const expected = `not found: the image matches the pattern ${JSON.stringify(pattern)} of images that cannot be pulled`;
+        assert.equal(selectPullFailure(image, patterns), expected);
+      }
+      for (const image of others) assert.equal(selectPullFailure(image, patterns), undefined, image);
+    });
+  }
+
+  it('are none without a pattern', () => {
+    assert.equal(selectPullFailure('web:404', []), undefined);
   });
 });

@@ -1,5 +1,0 @@
-/** What a path below `/dashboard/assets/` answers. */
-export interface DashboardAsset {
-  readonly contentType: string;
-  readonly body: string;
-}
