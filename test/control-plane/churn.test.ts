@@ -1,5 +1,5 @@
 // Informers on a real kube-apiserver while nodes, pods and leases are created, changed and deleted continuously: across
-// restarts of the server, across a compaction of etcd while their watches are frozen, and for CHURN_SECONDS (default 60).
+// restarts of the server, across a compaction of etcd while their watches are frozen, and for CHURN_SECONDS (default 40).
 // Afterwards every store, and the sum of the delivered events, equals the state of the server.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { waitUntil } from './wait-until.ts';
 
 const soon = { timeoutMs: 60_000 };
 const names = 40;
-const churnSeconds = Number(process.env['CHURN_SECONDS'] ?? 60);
+const churnSeconds = Number(process.env['CHURN_SECONDS'] ?? 40);
 /** Maximum growth of the heap after a collection, from the first third of the time to the last. */
 const growthMax = 0.04;
 const samples = 30;

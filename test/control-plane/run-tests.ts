@@ -12,16 +12,10 @@ const fileTimeoutMs = 600_000;
 /** Run only explicitly: a real kubelet has races, and one that is not listed yet is reported as a difference. */
 const runByItself: ReadonlySet<string> = new Set(['kubelet-parity.test.ts']);
 
-/** These wait for grace periods and leases, and use less than a third of a core: several run at a time. */
-const waiting: ReadonlySet<string> = new Set([
-  'events.test.ts',
-  'leadership.test.ts',
-  'parity.test.ts',
-  'restart.test.ts',
-  'shadow.test.ts',
-  'stale-watches.test.ts',
-  'unreachable-node.test.ts',
-]);
+/** These measure times under load, or use both cores: one at a time. The others wait for most of their time. */
+const alone: ReadonlySet<string> = new Set(['churn.test.ts', 'faults.test.ts', 'high-availability.test.ts']);
+/** As many others at a time: the start of a control plane uses two cores for some seconds. */
+const together = 3;
 
 /** What `--kubernetes VERSION` runs: what depends on the version of the API server or of kube-controller-manager. */
 const versionTests: readonly string[] = [
@@ -63,14 +57,13 @@ function runTests(chosen: readonly string[], byDefault: () => readonly string[])
     return 0;
   }
   const files = chosen.length > 0 ? chosen : byDefault();
-  const isWaiting = (file: string): boolean => waiting.has(basename(file));
+  const isAlone = (file: string): boolean => alone.has(basename(file));
   const codes = [
-    runFiles(files.filter(isWaiting), 3),
-    // One file at a time, because the start of a control plane uses two cores.
     runFiles(
-      files.filter((file) => !isWaiting(file)),
-      1,
+      files.filter((file) => !isAlone(file)),
+      together,
     ),
+    runFiles(files.filter(isAlone), 1),
   ];
   return codes.find((code) => code !== 0) ?? 0;
 }

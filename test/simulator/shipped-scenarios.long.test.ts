@@ -1,4 +1,4 @@
-// Scenarios of nodes that fail, and the arguments of `nlc simulate`; the others are in shipped-scenarios.networks.test.ts.
+// Scenarios of nodes that fail, and the arguments of `nlc simulate`; the others are in shipped-scenarios.networks.long.test.ts.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
