@@ -3,8 +3,6 @@
  * grace period and finalizers each delay the removal; a repeated DELETE can only shorten the grace period.
  */
 import { secondsUntilLastTime } from '../../../machinery/api/timestamps.ts';
-import { sameJson } from '../../../machinery/api/json-values.ts';
-import type { Draft } from '../storage/stored-object.ts';
 
 export interface DeletionInput {
   readonly nowMs: number;
@@ -84,24 +82,4 @@ function shortenGrace(running: RunningDeletion, requestedSeconds: number | undef
     firstTime: false,
     thenRemove: graceSeconds === 0 && !hasFinalizers,
   };
-}
-
-/** What the garbage collector does with the dependents of a deleted object. */
-export type Propagation = 'Background' | 'Foreground' | 'Orphan';
-
-const gcFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' };
-
-/**
- * Sets the finalizers of the policy that the client asks for; true if they changed (upstream
- * `deletionFinalizersForGarbageCollection`). Without one, the garbage collector deletes the dependents.
- */
-export function applyPropagation(draft: Draft, propagation: Propagation | undefined): boolean {
-  if (propagation === undefined) return false;
-  const before = draft.metadata.finalizers ?? [];
-  const others = before.filter((finalizer) => !Object.values(gcFinalizers).includes(finalizer));
-  const own = gcFinalizers[propagation];
-  const after = own === undefined ? others : [...others, own];
-  if (after.length > 0) draft.metadata.finalizers = after;
-  else delete draft.metadata.finalizers;
-  return !sameJson(before, after);
 }

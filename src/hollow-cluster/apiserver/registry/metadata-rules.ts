@@ -13,6 +13,7 @@ import { checkAnnotationKeys, checkFormat, checkLabels } from '../validation/fie
 import { explainQualifiedName } from '../validation/formats.ts';
 import type { Strategy } from '../kinds/strategy.ts';
 import type { Random } from '../../../machinery/ports/random.ts';
+import { sameJson } from '../../../machinery/api/json-values.ts';
 
 /** Upstream `TotalAnnotationSizeLimitB`: keys and values together. */
 const annotationBytesMax = 256 * 1024;
@@ -143,4 +144,24 @@ function findRepeated(values: readonly unknown[]): ReadonlySet<number> {
     known.add(value);
   }
   return repeated;
+}
+
+/** What the garbage collector does with the dependents of a deleted object. */
+export type Propagation = 'Background' | 'Foreground' | 'Orphan';
+
+const gcFinalizers: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' };
+
+/**
+ * Sets the finalizers of the policy that the client asks for; true if they changed (upstream
+ * `deletionFinalizersForGarbageCollection`). Without one, the garbage collector deletes the dependents.
+ */
+export function applyPropagation(draft: Draft, propagation: Propagation | undefined): boolean {
+  if (propagation === undefined) return false;
+  const before = draft.metadata.finalizers ?? [];
+  const others = before.filter((finalizer) => !Object.values(gcFinalizers).includes(finalizer));
+  const own = gcFinalizers[propagation];
+  const after = own === undefined ? others : [...others, own];
+  if (after.length > 0) draft.metadata.finalizers = after;
+  else delete draft.metadata.finalizers;
+  return !sameJson(before, after);
 }

@@ -11,21 +11,17 @@ import type { Draft, StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { alignNames, assertNameGiven, type FieldValidation, patchedObjectError, readBody } from './body-reader.ts';
 import { buildStored, keyOfDraft } from './stored-version.ts';
-import {
-  applyPropagation,
-  decideDeletion,
-  type Deletion,
-  type DeletionInput,
-  type Propagation,
-} from './decide-deletion.ts';
+import { decideDeletion, type Deletion, type DeletionInput } from './decide-deletion.ts';
 import { asEventV1 } from '../kinds/event/event-forms.ts';
 import { applyConfiguration, ownersAfterUpdate, sameOwners } from './field-owners.ts';
 import type { ManagerEntry } from '../managed-fields/manager-entry.ts';
 import {
+  applyPropagation,
   dropRepeatedOwners,
   generateName,
   generateTriesMax,
   makeUid,
+  type Propagation,
   validateMetadata,
   validateMetadataUpdate,
 } from './metadata-rules.ts';

@@ -23,6 +23,7 @@ import { explainLabel } from '../../validation/formats.ts';
 
 const noReplicas = { replicas: 0 } as const;
 const templateGeneration = 'deprecated.daemonset.template.generation';
+
 /** Rules of the workloads, by the table of the kind. */
 export const workloadRules: Readonly<Record<string, KindRules>> = {
   'deployments.apps': {
