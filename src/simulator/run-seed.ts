@@ -31,12 +31,12 @@ const stepMs = 5_000;
 /** A message or a process may be late by this: a write is justified by a state that is this old. */
 const latenessMs = 150_000;
 
-/** The same in a drill, where nothing is late. */
+/** Maximum lateness in a drill, where nothing is late. */
 const drillLatenessMs = 5_000;
 
 /** For how long a replica may remember a node, a pod or a zone that was deleted: paused processes included. */
 const rememberedMs = 900_000;
-/** The same without faults: quarantines, holds and the next sweep. */
+/** Time for which a replica may remember deleted objects without faults: quarantines, holds and the next sweep. */
 const rememberedInDrillMs = forgottenMs - 5_000;
 
 export interface RunResult {

@@ -50,7 +50,7 @@ interface WorldOptions {
   readonly config?: ManagerConfig;
   /** The pods of the workload, which then is to be started; absent: pods of every kind, from the beginning. */
   readonly placed?: readonly PlacedPod[];
-  /** Of all kubelets; absent: the defaults. */
+  /** Profile of all kubelets; absent: the defaults. */
   readonly profile?: Partial<KubeletProfile>;
   /** False: no backups are taken, so that etcd cannot be restored. */
   readonly takesBackups?: boolean;

@@ -138,7 +138,7 @@ function sortArguments(argv: readonly string[]): Arguments {
 }
 
 interface Source extends ReadScenario {
-  /** Of a trace. */
+  /** Header of the trace, if it is one. */
   readonly header?: TraceHeader;
 }
 

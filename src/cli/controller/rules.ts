@@ -168,7 +168,10 @@ function shortPolicies({ policies, nodeMonitorPeriodMs }: ControllerValues): rea
   });
 }
 
-/** The same rule as for the setting: the freshness of watches is measured for the shortest of all grace periods. */
+/**
+ * Rule for the grace periods of policies, as for the setting: the freshness of watches is measured for the shortest of
+ * all.
+ */
 export function validatePolicyGrace(
   { nodeMonitorGracePeriodMs: graceMs }: Pick<NodePolicy, 'nodeMonitorGracePeriodMs'>,
   nodeMonitorPeriodMs: number,

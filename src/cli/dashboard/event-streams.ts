@@ -32,7 +32,7 @@ interface EventStreamsOptions {
 
 interface Client {
   readonly stream: PageStream;
-  /** What it has; undefined: no snapshot yet. */
+  /** Version that the client has; undefined: no snapshot yet. */
   version: number | undefined;
   generation: number;
   isSendingSnapshot: boolean;
@@ -126,7 +126,7 @@ export class EventStreams {
     if (nowMs - client.wroteAtMs >= commentEveryMs) this.#write(client, ':\n\n');
   }
 
-  /** It does not read what was sent. */
+  /** True if the client does not read what was sent. */
   #isStuck(client: Client, nowMs: number): boolean {
     if (client.stream.pendingBytes <= pendingBytesMax) client.slowSinceMs = undefined;
     else client.slowSinceMs ??= nowMs;

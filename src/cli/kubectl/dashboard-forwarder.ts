@@ -116,7 +116,7 @@ export class DashboardForwarder {
     return method === 'GET' || method === 'HEAD' ? rest : 405;
   }
 
-  /** Another host name, as in DNS rebinding, or another site. */
+  /** True for a request to another host name, as in DNS rebinding, or from another site. */
   #isForeign({ host, origin = this.#origin, 'sec-fetch-site': site = 'none' }: IncomingHttpHeaders): boolean {
     const isOwnSite = site === 'same-origin' || site === 'none';
     return host !== `127.0.0.1:${this.#port}` || origin !== this.#origin || !isOwnSite;

@@ -1,7 +1,7 @@
 import { ApiError } from '../../machinery/api/api-error.ts';
 import type { ControllerPod } from './parse-controller-pod.ts';
 
-/** Which replica is to be read. */
+/** Choice of the replica to read. */
 export type LeaderChoice =
   | { readonly kind: 'pod'; readonly pod: ControllerPod }
   /** The lease names none of them: each is asked whether it leads. */
@@ -65,7 +65,7 @@ function listed(names: readonly string[]): string {
   return names.length === 0 ? 'none' : `${names.slice(0, namesShownMax).join(', ')}${more}`;
 }
 
-/** What was tried, and the permission that it needs. */
+/** Request that was tried, and the permission that it needs. */
 interface Attempt {
   readonly what: string;
   readonly verbs: string;

@@ -17,7 +17,7 @@ function settle(then: () => void): void {
   else queueMicrotask(() => process.nextTick(then));
 }
 
-/** What a simulation needs of Node.js: a wait for all promises, and write lanes as in production. */
+/** Parts of Node.js that a simulation uses: a wait for all promises, and write lanes as in production. */
 export const surroundings: Surroundings = {
   settle,
   makeLanes: () => new PQueueLanes({ concurrencyMax: concurrentWrites }),

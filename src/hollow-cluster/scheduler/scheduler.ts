@@ -28,7 +28,7 @@ export const schedulerName = 'default-scheduler';
 const bindingsMax = 16;
 /** Pods placed without yielding to the event loop. */
 const podsInARow = 16;
-/** As kube-scheduler's. */
+/** Backoff limits of kube-scheduler. */
 const backoffLimits = { delayMsMin: 1_000, delayMsMax: 10_000 } as const;
 /** After a change of the cluster, pods that fitted no node are tried again together. */
 const retryAfterChangeMs = 1_000;

@@ -429,7 +429,7 @@ function contentTypeOf({ headers }: Response): string | undefined {
   return typeof value === 'object' ? value[0] : value;
 }
 
-/** As in client-go: a request without a response has the code `<error>`. */
+/** Label of a response code, as in client-go: a request without a response has the code `<error>`. */
 function codeLabel(code: number): string {
   return code === 0 ? '<error>' : String(code);
 }

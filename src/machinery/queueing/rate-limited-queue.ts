@@ -2,7 +2,7 @@ import { Backoff, type BackoffLimits } from './backoff.ts';
 import { KeyedHeap } from './keyed-heap.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
-/** As in kube-controller-manager: a retry is due after its wait, not at its end. */
+/** One nanosecond: a retry is due after its wait, not at its end, as in kube-controller-manager. */
 const nanosecondMs = 1e-6;
 const retryLimits: BackoffLimits = { delayMsMin: 100, delayMsMax: 30_000 };
 
@@ -148,7 +148,7 @@ export class RateLimitedQueue {
     return Math.max(...this.#buckets.map((bucket) => bucket.nextAtMs(nowMs)));
   }
 
-  /** Of the own bucket, as is {@link resize}. */
+  /** Changes the rate of the own bucket, as does {@link resize}. */
   swapRate(ratePerSecond: number, nowMs: number): void {
     this.bucket.swapRate(ratePerSecond, nowMs);
     this.#onEarlier();
@@ -158,7 +158,7 @@ export class RateLimitedQueue {
     this.bucket.resize(ratePerSecond, burst, nowMs);
   }
 
-  /** Another process took an action at that time. */
+  /** Spends the tokens of an action that another process took at that time. */
   restoreSpent(spentAtMs: number, nowMs: number): void {
     for (const bucket of this.#buckets) bucket.restoreSpent(spentAtMs, nowMs);
   }

@@ -32,9 +32,9 @@ interface Context {
   readonly record: DrillRecord;
   readonly span: Span;
   readonly options: ControllerOptions;
-  /** Of a zone, by time. */
+  /** Eviction rates of a zone, by time. */
   readonly rates: (zone: string) => readonly EvictionRate[];
-  /** What is due is done within this time: latencies, a read of the lease, the rate limit of requests. */
+  /** Time within which a due act is done: latencies, a read of the lease, the rate limit of requests. */
   readonly slackMs: number;
   /** A heartbeat that was committed so short a time before a write may not be known to the controller. */
   readonly knownMs: number;
@@ -67,7 +67,7 @@ export function findDrillViolations(context: Context): readonly DrillViolation[]
   return checks.flatMap((check) => check(context));
 }
 
-/** What was due while writes were refused, or before, is due at this time: a retry may be so far away. */
+/** Time at which acts are due that were due while writes were refused, or before: a retry may be so far away. */
 function acceptedMs({ drill, span }: Context): number {
   return span.fromMs + (drill.acceptedFromMs === undefined ? 0 : drill.acceptedFromMs + retriedMs);
 }
@@ -150,7 +150,7 @@ function findWrongTaints(context: Context): readonly DrillViolation[] {
   );
 }
 
-/** How long a node may wait for its NoExecute taint in this zone. */
+/** Maximum time that a node waits for its NoExecute taint in this zone. */
 function noExecuteWaitMs({ drill, options, rates, slackMs }: Context, node: string, zone: string): number {
   // A taint whose write was not answered may have been added: each attempt takes a token.
   const others = drill.stuck.length > 0 ? 10 : 2;

@@ -16,7 +16,7 @@ import type { StateRecorder } from './state-recorder.ts';
 
 export interface ScenarioSettings {
   readonly config: ManagerConfig;
-  /** Of the main client. */
+  /** Limits of the main client. */
   readonly limits: { readonly qps: number; readonly burst: number };
   /** Settings that differ from the defaults, for the report. */
   readonly shown: readonly string[];
@@ -116,7 +116,7 @@ class ScenarioRun {
     await timeline.runUntil(timeline.nowMs + calmMs);
   }
 
-  /** As the leader counts it. */
+  /** Zone of the node as the leader counts it. */
   #zoneOf(name: string): string {
     const manager = this.#leader?.run?.manager;
     const node = manager?.informers.nodes.store.get(name);

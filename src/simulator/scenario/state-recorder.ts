@@ -178,7 +178,7 @@ export class StateRecorder {
     this.#nodes.get(name)?.leavingPods.delete(pod);
   }
 
-  /** What decisions add to the state of the API. */
+  /** Applies a decision, which adds to the state of the API. */
   #follow(decision: Decision): void {
     const { kind } = decision;
     if (kind === 'eviction-scheduled') this.#tracked(decision.node).leavingPods.add(decision.pod);

@@ -32,7 +32,7 @@ const types: ReadonlyMap<string, ObjectType> = new Map(
   ]),
 );
 
-/** Both names of events are those of one table. */
+/** Resources with a table of their own; both names of events are those of one table. */
 const storedResources = Object.keys(resources).filter(
   (name): name is ResourceName => Object.hasOwn(resources, name) && name !== 'events.events.k8s.io',
 );

@@ -20,7 +20,7 @@ interface TimelineOptions {
   readonly afterInstant?: () => void;
 }
 
-/** More occurrences than this at one virtual time: a loop that waits for nothing. */
+/** Maximum number of occurrences at one virtual time: more are a loop that waits for nothing. */
 const occurrencesMax = 200_000;
 
 /**
@@ -30,7 +30,7 @@ const occurrencesMax = 200_000;
 export class Timeline {
   readonly #options: TimelineOptions;
   readonly #heap: Entry[] = [];
-  /** Of the entries at the same places. Numbers side by side are compared faster than fields of objects. */
+  /** Times of the entries at the same places. Numbers side by side are compared faster than fields of objects. */
   readonly #times: number[] = [];
   #nowMs = 0;
   #atThisInstant = 0;

@@ -30,7 +30,7 @@ const pollEveryMs = 50;
 /** The API server of a demo, embedded or real. */
 export interface DemoApiServer {
   readonly url: string;
-  /** For its administrator. */
+  /** Kubeconfig of the administrator. */
   kubeconfig(): string;
   /** Nothing is answered for this time, or until `endStall`. */
   stall(ms: number): void;

@@ -20,7 +20,7 @@ function templateOf({ name }: { readonly name: string }, over: object, annotatio
   return { metadata: { labels: { [appLabel]: name }, annotations }, spec };
 }
 
-/** What the scenes with workloads do and read. */
+/** Actions and reads of the scenes with workloads. */
 export class Workloads {
   readonly #environment: DemoEnvironment;
   readonly #programs: WorkloadPrograms;

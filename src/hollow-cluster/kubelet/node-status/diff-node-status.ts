@@ -7,7 +7,7 @@ import { sameQuantity } from '../../../machinery/api/quantity.ts';
 type Fields = JsonMap;
 
 const platformLabels = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;
-/** Of a condition of a node, all but the heartbeat time. */
+/** Fields of a node's condition that are compared, all but the heartbeat time. */
 const comparedFields = [
   'type',
   'status',
