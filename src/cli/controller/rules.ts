@@ -199,14 +199,14 @@ export function withoutElection<T extends Pick<ControllerValues, 'shadow' | 'lea
 }
 
 /** A controller that `--controllers` names. */
-interface Known {
+interface KnownController {
   readonly key: keyof ControllerSelection;
   readonly names: readonly string[];
   /** Pod garbage collection is off by default, because kube-controller-manager keeps running its own. */
   readonly onByDefault: boolean;
 }
 
-const known: readonly Known[] = [
+const known: readonly KnownController[] = [
   { key: 'nodeLifecycle', names: [controllerNames.nodeLifecycle, 'nodelifecycle'], onByDefault: true },
   { key: 'taintEviction', names: [controllerNames.taintEviction], onByDefault: true },
   { key: 'podGc', names: [controllerNames.podGc, 'podgc'], onByDefault: false },
@@ -231,7 +231,7 @@ export function selectControllers(text: string): ControllerSelection {
   return { nodeLifecycle, taintEviction, podGc };
 }
 
-function isSelected({ names, onByDefault }: Known, list: readonly string[]): boolean {
+function isSelected({ names, onByDefault }: KnownController, list: readonly string[]): boolean {
   const word = list.find((candidate) => names.includes(candidate.replace(/^-/, '')));
   if (word !== undefined) return !word.startsWith('-');
   return onByDefault && list.includes('*');

@@ -66,7 +66,7 @@ function listed(names: readonly string[]): string {
 }
 
 /** Request that was tried, and the permission that it needs. */
-interface Attempt {
+interface AccessAttempt {
   readonly what: string;
   readonly verbs: string;
   readonly resource: string;
@@ -76,7 +76,7 @@ interface Attempt {
 const role = 'node-lifecycle-controller-kubectl';
 
 /** For a forbidden request: the permission and the chart's role that has it. Otherwise the error. */
-export function describeAccessError({ what, verbs, resource, namespace }: Attempt, error: unknown): string {
+export function describeAccessError({ what, verbs, resource, namespace }: AccessAttempt, error: unknown): string {
   if (!(error instanceof ApiError) || error.reason !== 'forbidden') return `cannot ${what}: ${messageOf(error)}`;
   const where = namespace === '' ? 'all namespaces' : `namespace ${namespace}`;
   const bind = `kubectl create rolebinding NAME --clusterrole=${role} --user=USER --namespace=${namespace === '' ? 'NAMESPACE' : namespace}`;

@@ -136,10 +136,10 @@ export class LeaderElector implements Leadership {
     leading.release();
     const ended = await this.#drain(work);
     renewing.abort();
-    const kept = await renewal;
-    await this.#stepDown(kept && ended?.end === 'drained');
+    const isRenewed = await renewal;
+    await this.#stepDown(isRenewed && ended?.end === 'drained');
     if (ended?.end === 'failed') throw ended.cause;
-    return kept || isStopRequested ? 'stopped' : 'lost';
+    return isRenewed || isStopRequested ? 'stopped' : 'lost';
   }
 
   /** Renews until the signal aborts (true) or the lease is lost (false). Resolves no later than the renew deadline. */

@@ -6,7 +6,7 @@ import type { TokenBucket } from './token-bucket.ts';
 const nanosecondMs = 1e-6;
 const retryLimits: BackoffLimits = { delayMsMin: 100, delayMsMax: 30_000 };
 
-interface Entry {
+interface QueueEntry {
   /** First come, first served: a postponed key keeps its position. */
   readonly position: number;
   readonly sinceMs: number;
@@ -18,7 +18,7 @@ interface Entry {
  */
 export class RateLimitedQueue {
   /** In insertion order. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, QueueEntry>();
   /** Due keys, by position. */
   readonly #due = new KeyedHeap();
   /** Postponed keys, by the end of their wait. Keys whose action is in progress are in neither heap. */
