@@ -66,11 +66,6 @@ export class Scheduler {
     });
   }
 
-  /** Number of pods that fitted no node when they were last tried. */
-  get waiting(): number {
-    return this.#waiting.size;
-  }
-
   /** Waits for the informers, then schedules until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { nodes, pods, clock } = this.#options;

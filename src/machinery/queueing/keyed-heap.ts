@@ -80,11 +80,6 @@ export class KeyedHeap {
     return Math.max(0, (this.#entries[0]?.dueMs ?? Infinity) - nowMs);
   }
 
-  clear(): void {
-    this.#entries.length = 0;
-    this.#indexes.clear();
-  }
-
   /** All keys, earliest first. */
   keysInOrder(): readonly string[] {
     return [...this.#entries].sort((a, b) => (isBefore(a, b) ? -1 : 1)).map((entry) => entry.key);

@@ -91,10 +91,6 @@ export class Network {
     return () => this.#rules.delete(rule);
   }
 
-  clear(): void {
-    this.#rules.clear();
-  }
-
   /** The server of the connection; another one if that is down; undefined if all are. */
   serverFor(connection: string): SimulatedApiServer | undefined {
     const chosen = this.#chosen.get(connection);

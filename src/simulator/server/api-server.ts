@@ -83,11 +83,6 @@ export class SimulatedApiServer {
     return this.#isUp;
   }
 
-  /** Open watches, of all clients. */
-  get watches(): number {
-    return this.#watches.size;
-  }
-
   /** The server's process ends: every connection breaks. */
   stop(): void {
     this.#isUp = false;

@@ -132,9 +132,8 @@ export class Storage {
     this.write(user, () => this.#registry.patch(target, { type: 'merge', body }, writeOptions));
   }
 
-  delete(resource: ResourceName, name: ObjectName, gracePeriodSeconds?: number): void {
-    const request = { dryRun: false, gracePeriodSeconds };
-    this.write(user, () => this.#registry.delete(this.target(resource, name), request));
+  delete(resource: ResourceName, name: ObjectName): void {
+    this.write(user, () => this.#registry.delete(this.target(resource, name), { dryRun: false }));
   }
 
   backup(): Backup {
