@@ -4,7 +4,7 @@ import { type CommandIo, exitFailure } from './io/command-io.ts';
 import { dispatch, selectArguments } from './commands/dispatch.ts';
 import { processTerminal } from './io/process-terminal.ts';
 
-/** How long open handles may keep the process running after a command has returned. */
+/** Maximum time for which open handles keep the process running after a command has returned. */
 const exitDelayMs = 3_000;
 
 function processIo(): CommandIo {

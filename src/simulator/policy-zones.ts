@@ -46,7 +46,7 @@ export function levelsOf(zone: string): readonly string[] {
   return inner === undefined ? [zone] : [zone, `${policy}:${outer}:*`];
 }
 
-/** How the NoExecute rate of this zone changed. While its policy did not exist it is the rate of all other zones. */
+/** Rates of NoExecute taints of this zone over time. While its policy did not exist it is the rate of all other zones. */
 export function ratesOf(zone: string, settings: readonly SettingsFrom[]): readonly EvictionRate[] {
   return settings.map(({ fromMs, options }) => ({ fromMs, perSecond: rateIn(zone, options) }));
 }

@@ -17,7 +17,7 @@ import { FaultDriver } from './faults/fault-driver.ts';
 import { zoneLabel, zoneNameOf } from './node-fields.ts';
 import type { RunPlan } from './run-plan.ts';
 import type { Trace } from './trace.ts';
-import { type Surroundings, World } from './world.ts';
+import { type SimulationRuntime, World } from './world.ts';
 
 /** Characters of the text of a violation: objects may be large. */
 const textCharsMax = 4_000;
@@ -31,12 +31,12 @@ const stepMs = 5_000;
 /** A message or a process may be late by this: a write is justified by a state that is this old. */
 const latenessMs = 150_000;
 
-/** The same in a drill, where nothing is late. */
+/** Maximum lateness in a drill, where nothing is late. */
 const drillLatenessMs = 5_000;
 
 /** For how long a replica may remember a node, a pod or a zone that was deleted: paused processes included. */
 const rememberedMs = 900_000;
-/** The same without faults: quarantines, holds and the next sweep. */
+/** Time for which a replica may remember deleted objects without faults: quarantines, holds and the next sweep. */
 const rememberedInDrillMs = forgottenMs - 5_000;
 
 export interface RunResult {
@@ -50,8 +50,8 @@ export interface RunResult {
 }
 
 /** Runs the plan to its end, or to the first violation. */
-export async function runSeed(plan: RunPlan, surroundings: Surroundings, trace: Trace): Promise<RunResult> {
-  const run = new SeedRun(plan, surroundings, trace);
+export async function runSeed(plan: RunPlan, simulationRuntime: SimulationRuntime, trace: Trace): Promise<RunResult> {
+  const run = new SeedRun(plan, simulationRuntime, trace);
   try {
     return await run.toEnd();
   } finally {
@@ -77,13 +77,13 @@ class SeedRun {
   #violation: Violation | undefined;
   #settledMs: number | undefined;
 
-  constructor(plan: RunPlan, surroundings: Surroundings, trace: Trace) {
+  constructor(plan: RunPlan, simulationRuntime: SimulationRuntime, trace: Trace) {
     this.#plan = plan;
     this.#silent = new Set(plan.silent.map(({ node }) => node));
     this.world = new World({
       plan: plan.cluster,
       seed: plan.seed,
-      surroundings,
+      simulationRuntime,
       trace,
       onSent: (replica, line) => {
         trace.add(replica.name, `${line.by.client} ${describe(line)}`);

@@ -2,7 +2,7 @@
 import type { Violation } from './checkers/violation.ts';
 import type { RunPlan } from './run-plan.ts';
 
-/** What is left of the plan of a seed; together with the seed it is the whole plan again. */
+/** Remaining part of the plan of a seed; together with the seed it is the whole plan again. */
 export interface Selection {
   /** Indexes of faults. */
   readonly faults: readonly number[];
@@ -41,7 +41,7 @@ export function narrow(plan: RunPlan, { faults, silent, untilMs }: Selection): R
   };
 }
 
-/** Whether it has ended when the faults end, to within a rounding: a policy may stay. */
+/** True if the fault ends with the span of the faults, to within a rounding: a policy may stay. */
 function endsWith({ untilMs }: RunPlan, { atMs, forMs }: RunPlan['faults'][number]): boolean {
   return atMs + forMs <= untilMs + 1;
 }

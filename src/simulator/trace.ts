@@ -4,7 +4,7 @@ import type { Timeline } from './time/timeline.ts';
 /** Lines kept for the report of a violation. */
 const recentMax = 4_000;
 
-/** What happened, line by line: the same seed gives the same lines. */
+/** Occurrences of a run, line by line: the same seed gives the same lines. */
 export class Trace {
   readonly #write: ((line: string) => void) | undefined;
   #recent: string[] = [];

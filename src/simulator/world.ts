@@ -35,7 +35,7 @@ const workloadPeriodMs = 1_000;
 const registrationsMs = 5_000;
 
 /** What the simulator cannot do by itself, because it needs the runtime or a package. */
-export interface Surroundings {
+export interface SimulationRuntime {
   /** Calls back when all promises that can settle by themselves have settled. */
   readonly settle: (then: () => void) => void;
   readonly makeLanes: () => WriteLanes;
@@ -44,13 +44,13 @@ export interface Surroundings {
 interface WorldOptions {
   readonly plan: ClusterPlan;
   readonly seed: number;
-  readonly surroundings: Surroundings;
+  readonly simulationRuntime: SimulationRuntime;
   readonly trace: Trace;
   /** The configuration of the replicas; absent: that of the plan. */
   readonly config?: ManagerConfig;
   /** The pods of the workload, which then is to be started; absent: pods of every kind, from the beginning. */
   readonly placed?: readonly PlacedPod[];
-  /** Of all kubelets; absent: the defaults. */
+  /** Profile of all kubelets; absent: the defaults. */
   readonly profile?: Partial<KubeletProfile>;
   /** False: no backups are taken, so that etcd cannot be restored. */
   readonly takesBackups?: boolean;
@@ -92,13 +92,13 @@ export class World {
   readonly #changes = new Set<Partial<ControllerOptions>>();
 
   constructor(options: WorldOptions) {
-    const { plan, seed, surroundings, trace, afterInstant } = options;
+    const { plan, seed, simulationRuntime, trace, afterInstant } = options;
     this.#options = options;
     this.random = new SeededRandom(seed ^ 0x5eed);
     this.trace = trace;
     this.timeline = new Timeline({
       random: new SeededRandom(seed ^ 0x71ed),
-      settle: surroundings.settle,
+      settle: simulationRuntime.settle,
       ...(afterInstant === undefined ? {} : { afterInstant }),
     });
     trace.follow(this.timeline);
@@ -234,7 +234,7 @@ export class World {
   }
 
   #makeReplica(name: string): Replica {
-    const { plan, surroundings, trace, onSent, onFailed } = this.#options;
+    const { plan, simulationRuntime, trace, onSent, onFailed } = this.#options;
     const machine = new VirtualMachine(this.timeline, wallStartMs, between(this.random, -plan.driftMax, plan.driftMax));
     this.machines.set(name, machine);
     return new Replica({
@@ -246,7 +246,7 @@ export class World {
       trace,
       config: () => this.#config,
       limits: plan.limits,
-      makeLanes: surroundings.makeLanes,
+      makeLanes: simulationRuntime.makeLanes,
       onSent: (replica, line) => onSent?.(replica, line),
       onStarted: (replica, run) => this.#options.onStarted?.(replica, run),
       onFailed,

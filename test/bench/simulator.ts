@@ -3,7 +3,7 @@
 import { parseControllerConfig } from '../../src/cli/controller/config.ts';
 import { runScenario } from '../../src/simulator/scenario/run-scenario.ts';
 import type { Scenario } from '../../src/simulator/scenario/scenario.ts';
-import { surroundings } from '../../src/cli/simulate/surroundings.ts';
+import { simulationRuntime } from '../../src/cli/simulate/simulation-runtime.ts';
 
 const scale = Number(process.argv.find((argument) => argument.startsWith('--scale='))?.split('=')[1] ?? 1);
 const nodeCount = Math.round(1_000 * scale);
@@ -33,7 +33,7 @@ function quiet(podsPerNode: number, durationMs: number): Scenario {
 /** CPU seconds. */
 async function measure(scenario: Scenario): Promise<number> {
   const before = process.cpuUsage();
-  await runScenario(scenario, settings, surroundings);
+  await runScenario(scenario, settings, simulationRuntime);
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1e6;
 }

@@ -3,14 +3,14 @@ import { planRun, type RunPlan } from '../../src/simulator/run-plan.ts';
 import { type RunResult, runSeed } from '../../src/simulator/run-seed.ts';
 import { narrow, type Selection, selectAll, shrink } from '../../src/simulator/shrink.ts';
 import { Trace } from '../../src/simulator/trace.ts';
-import { surroundings } from '../../src/cli/simulate/surroundings.ts';
-import type { Surroundings } from '../../src/simulator/world.ts';
+import { simulationRuntime } from '../../src/cli/simulate/simulation-runtime.ts';
+import type { SimulationRuntime } from '../../src/simulator/world.ts';
 
 /**
  * The event loop turns after each occurrence: a rejection that is handled only later ends the process, as in production.
  * The trace is the same.
  */
-const strict: Surroundings = { ...surroundings, settle: (then) => void setImmediate(then) };
+const strict: SimulationRuntime = { ...simulationRuntime, settle: (then) => void setImmediate(then) };
 
 export function planOf(seed: number, selection: Partial<Selection> = {}): RunPlan {
   const plan = planRun(seed);

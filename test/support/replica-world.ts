@@ -9,7 +9,7 @@ import type { Replica } from '../../src/simulator/cluster/replica.ts';
 import type { RequestLine } from '../../src/simulator/network/network.ts';
 import { Trace } from '../../src/simulator/trace.ts';
 import { World } from '../../src/simulator/world.ts';
-import { surroundings } from '../../src/cli/simulate/surroundings.ts';
+import { simulationRuntime } from '../../src/cli/simulate/simulation-runtime.ts';
 
 /** Kubelets renew every 10 s and the election has its default intervals. */
 const plan: ClusterPlan = {
@@ -39,7 +39,7 @@ export class ReplicaWorld implements Disposable {
     this.world = new World({
       plan: { ...plan, ...changes },
       seed,
-      surroundings,
+      simulationRuntime,
       trace: new Trace((line) => void this.lines.push(line)),
       takesBackups: false,
       onSent: ({ name: replica }, line) => void this.sent.push({ ...line, replica, atMs: this.nowMs }),

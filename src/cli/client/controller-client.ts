@@ -100,7 +100,7 @@ export async function printPage(
   return exitSuccess;
 }
 
-/** It may have text of another process. */
+/** Reason of a failure. It may have text of another process. */
 function describeFailure(error: unknown): string {
   if (error instanceof PageError) return error.message;
   if (error instanceof ConnectionError) return `cannot load credentials: ${error.message}`;

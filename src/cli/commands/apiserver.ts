@@ -52,7 +52,7 @@ interface Serving {
   readonly io: CommandIo;
   readonly logger: Logger;
   readonly dataDir: DataDir | undefined;
-  /** Besides the administrator. */
+  /** Users besides the administrator. */
   readonly users: readonly TokenUser[];
 }
 

@@ -1,7 +1,7 @@
 import type { FlagDefinition } from '../flags/flag-definition.ts';
 import type { CommandModule } from '../io/command-io.ts';
 
-/** What the argument of a command can be, for shell completion. */
+/** Kind of the argument of a command, for shell completion. */
 type OperandKind = 'subject' | 'file' | 'shell';
 
 /** One command of `nlc help`. */
@@ -26,7 +26,7 @@ export interface CommandGroup extends Omit<CommandEntry, 'load' | 'completes'> {
 
 /** The commands of a program. */
 export interface Catalog {
-  /** What users type, for messages. */
+  /** Name as users type it, for messages. */
   readonly program: string;
   readonly title: string;
   readonly commands: readonly (CommandEntry | CommandGroup)[];

@@ -113,7 +113,7 @@ const namesMax = 500;
 const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 
 interface NamesQuery {
-  /** Of the list: `nodes`, `namespaces`, `namespaces/default/pods`. */
+  /** Path of the list: `nodes`, `namespaces`, `namespaces/default/pods`. */
   readonly path: string;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;

@@ -56,7 +56,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   }
 }
 
-/** Those beside a given control plane come first. */
+/** Programs of workloads; those beside a given control plane come first. */
 function findWorkloadPrograms(controlPlane: string | undefined): WorkloadFiles | undefined {
   const beside =
     controlPlane === undefined ? undefined : findPrograms(workloadPrograms, { KUBEBUILDER_ASSETS: controlPlane });

@@ -41,7 +41,7 @@ export const simulateFlags = [
   ]),
 ] as const satisfies readonly FlagDefinition[];
 
-/** As in the API: a name, and a DNS prefix if any. */
+/** Key of a label, as in the API: a name, and a DNS prefix if any. */
 const labelKey = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 /** All flags of `nlc record`. `--label` may be repeated. */

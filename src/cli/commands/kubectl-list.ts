@@ -53,7 +53,7 @@ export const kubectlCatalog: Catalog = {
   sharedFlags: clusterFlags,
 };
 
-/** Of all commands, for `nlc help kubectl` and the flag reference. */
+/** Flags of all commands, for `nlc help kubectl` and the flag reference. */
 export const kubectlFlags: readonly FlagDefinition[] = [
   ...outputFlags,
   ...clusterFlags,

@@ -55,7 +55,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
 }
 
 const labelsMax = 20;
-/** Its value is the name of the node. */
+/** Label whose value is the name of the node. */
 const hostname = 'kubernetes.io/hostname';
 
 /** Each value by the rule of the flag, and what relates them. */

@@ -18,7 +18,7 @@ import { reportPage } from '../simulate/report-page.ts';
 import { type ReadScenario, readScenario } from '../simulate/scenario-schema.ts';
 import { settingsOf } from '../simulate/scenario-settings.ts';
 import { describeMissingLabels, selectMissingLabels } from '../simulate/select-missing-labels.ts';
-import { surroundings } from '../simulate/surroundings.ts';
+import { simulationRuntime } from '../simulate/simulation-runtime.ts';
 import { readText, readTraceScenario } from '../simulate/trace-file.ts';
 
 interface Arguments {
@@ -86,7 +86,7 @@ async function runAll(
   for (const each of settings) {
     if (signal.aborted) break;
     const recorder = new StateRecorder();
-    const result = await runScenario(scenario, each, surroundings, isRecorded ? recorder : undefined);
+    const result = await runScenario(scenario, each, simulationRuntime, isRecorded ? recorder : undefined);
     runs.push({ result, recording: recorder.recording() });
   }
   return runs;
@@ -138,7 +138,7 @@ function sortArguments(argv: readonly string[]): Arguments {
 }
 
 interface Source extends ReadScenario {
-  /** Of a trace. */
+  /** Header of the trace, if it is one. */
   readonly header?: TraceHeader;
 }
 

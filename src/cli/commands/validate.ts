@@ -14,7 +14,7 @@ import { validateFlags } from './flags.ts';
 
 type Output = 'crd' | 'config' | undefined;
 
-/** What a valid file contains. */
+/** Content of a valid file. */
 interface Validated {
   readonly what: string;
   readonly policies: () => readonly PolicyInput[];

@@ -12,7 +12,7 @@ import { comparePreviews } from '../whatif/compare-previews.ts';
 import { describeWhatif } from '../whatif/describe-whatif.ts';
 import { whatifFlags } from './flags.ts';
 import { readCluster } from '../whatif/read-cluster.ts';
-import type { Both } from '../whatif/replay-both.ts';
+import type { ConfigPair } from '../whatif/replay-both.ts';
 
 type WhatifValues = FlagValues<typeof whatifFlags>;
 
@@ -33,7 +33,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   );
 }
 
-function readBoth({ policies, config }: WhatifValues): Read<Both> {
+function readBoth({ policies, config }: WhatifValues): Read<ConfigPair> {
   if (policies === undefined) return { problems: ['--policies: value required: must be a config file'] };
   const [before, after] = [
     settingsOf(config === undefined ? [] : [`--config=${config}`]),
@@ -47,7 +47,7 @@ function readBoth({ policies, config }: WhatifValues): Read<Both> {
   return { value: { before: before.value, after: after.value } };
 }
 
-async function compare({ before, after }: Both, values: WhatifValues, io: CommandIo): Promise<number> {
+async function compare({ before, after }: ConfigPair, values: WhatifValues, io: CommandIo): Promise<number> {
   const logger = PinoLogger.create({ format: values.logFormat, verbosity: values.v });
   const connection = await connect({ command: 'whatif', ...values, logger }, io);
   if (connection === undefined) return exitFailure;

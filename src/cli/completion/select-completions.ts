@@ -7,7 +7,7 @@ interface Candidate {
   readonly description: string;
 }
 
-/** How the shell goes on (cobra `ShellCompDirective`). */
+/** Directives to the shell (cobra `ShellCompDirective`). */
 export const directives = { default: 0, noSpace: 2, noFiles: 4 } as const;
 
 export interface Completions {
@@ -16,7 +16,7 @@ export interface Completions {
   readonly directive: number;
 }
 
-/** What the current word is. */
+/** Position of the current word. */
 type Position =
   /** The value of a flag: the text so far, without `--flag=`. */
   | { readonly kind: 'value'; readonly flag: FlagDefinition; readonly typed: string }
@@ -61,7 +61,7 @@ export function selectValues(typed: string, { kind, choices, description }: Flag
   return { candidates: [], directive: isFile ? directives.default : directives.noFiles };
 }
 
-/** Those that begin with what is typed; files are not completed. */
+/** Candidates that begin with what is typed; files are not completed. */
 export function selectMatching(typed: string, candidates: readonly Candidate[]): Completions {
   const matching = candidates.filter(({ word }) => word.startsWith(typed));
   return { candidates: matching, directive: directives.noFiles };
@@ -79,7 +79,10 @@ export function selectNames(typed: string, prefix: string, names: readonly strin
   return closing === '' ? completions : { ...completions, directive: directives.noFiles + directives.noSpace };
 }
 
-/** As cobra prints them: one candidate on a line, its description after a tab, and the directive in the last line. */
+/**
+ * Completions as cobra prints them: one candidate on a line, its description after a tab, and the directive in the last
+ * line.
+ */
 export function formatCompletions({ candidates, directive }: Completions): string {
   const lines = candidates.map(({ word, description }) => (description === '' ? word : `${word}\t${description}`));
   return [...lines, `:${directive}`].map((line) => `${line}\n`).join('');

@@ -32,7 +32,7 @@ type ApiDependencies = Pick<HttpKubeApiOptions, 'connection' | 'clock' | 'random
 interface Replica {
   /** Called right before each write is sent. */
   readonly mayWrite: () => boolean;
-  /** Whether it decides on heartbeats at this monotonic time or before. */
+  /** True if the controller decides on heartbeats at this monotonic time or before. */
   readonly decidesBy: (monotonicMs: number) => boolean;
 }
 

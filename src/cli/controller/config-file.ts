@@ -1,6 +1,6 @@
 import { isMap } from '../../machinery/api/json-map.ts';
 import { type FlagDefinition, keyOf } from '../flags/flag-definition.ts';
-import type { Input } from '../flags/flags.ts';
+import type { FlagInput } from '../flags/flags.ts';
 import { readYamlText } from '../../machinery/yaml/yaml-text.ts';
 import { nearestName } from '../flags/suggestions.ts';
 import {
@@ -15,7 +15,7 @@ export const configApiVersion = 'nodelifecycle/v1alpha1';
 export const configKind = 'ControllerConfiguration';
 
 export interface ConfigFile {
-  readonly inputs: ReadonlyMap<string, Input>;
+  readonly inputs: ReadonlyMap<string, FlagInput>;
   /** Settings without a flag. */
   readonly settings: FileSettings;
   readonly problems: readonly string[];
@@ -55,7 +55,7 @@ function parseContent(
   ];
   const inputs = Object.entries(settings)
     .filter(([key]) => flags.has(key))
-    .map(([key, given]): [string, Input] => [key, { given, origin: `${path}: ${key}` }]);
+    .map(([key, given]): [string, FlagInput] => [key, { given, origin: `${path}: ${key}` }]);
   return { inputs: new Map(inputs), settings: read.settings, problems };
 }
 

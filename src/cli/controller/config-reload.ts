@@ -38,8 +38,8 @@ export function decideReload(inForce: ControllerValues, given: ControllerValues)
 }
 
 /**
- * Another source of policies takes effect with the next start. Until then those in force stay: the file without policies
- * must not end what they hold.
+ * Settings without a change of the source of policies, which takes effect with the next start. Until then those in force
+ * stay: the file without policies must not end what they hold.
  */
 function withPoliciesOfSource(inForce: ControllerValues, wanted: ControllerValues): ControllerValues {
   return inForce.policySource === wanted.policySource ? wanted : { ...wanted, policies: inForce.policies };

@@ -56,7 +56,7 @@ export class ConfigReloader {
     this.#setSuccessMetrics();
   }
 
-  /** How the file and the current settings differ. */
+  /** Differences between the file and the current settings. */
   status(): ConfigFileFacts {
     return { path: this.#options.file.path, problems: this.#problems, waiting: this.#waiting };
   }

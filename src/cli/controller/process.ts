@@ -93,7 +93,7 @@ export class ControllerProcess {
     this.#dashboard.attach(this.manager);
   }
 
-  /** What the dashboard shows; undefined with `--dashboard=false`. */
+  /** Source of the dashboard; undefined with `--dashboard=false`. */
   get dashboard(): DashboardSource | undefined {
     return this.#dashboard.source;
   }
@@ -136,7 +136,7 @@ export class ControllerProcess {
     this.manager.optionsChanged(applied);
   }
 
-  /** As a reload of the config file: what the policies move or end is moved or ended at once. */
+  /** Adopts policies as a reload of the config file does: what they move or end is moved or ended at once. */
   #adoptPolicies(policies: readonly NodePolicy[]): void {
     const changes = diffPolicies(this.#config.policies, policies, policyObjectName);
     this.#adopt(Object.freeze({ ...this.#config, policies }), changes);

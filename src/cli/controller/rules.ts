@@ -168,7 +168,10 @@ function shortPolicies({ policies, nodeMonitorPeriodMs }: ControllerValues): rea
   });
 }
 
-/** The same rule as for the setting: the freshness of watches is measured for the shortest of all grace periods. */
+/**
+ * Rule for the grace periods of policies, as for the setting: the freshness of watches is measured for the shortest of
+ * all.
+ */
 export function validatePolicyGrace(
   { nodeMonitorGracePeriodMs: graceMs }: Pick<NodePolicy, 'nodeMonitorGracePeriodMs'>,
   nodeMonitorPeriodMs: number,
@@ -196,14 +199,14 @@ export function withoutElection<T extends Pick<ControllerValues, 'shadow' | 'lea
 }
 
 /** A controller that `--controllers` names. */
-interface Known {
+interface KnownController {
   readonly key: keyof ControllerSelection;
   readonly names: readonly string[];
   /** Pod garbage collection is off by default, because kube-controller-manager keeps running its own. */
   readonly onByDefault: boolean;
 }
 
-const known: readonly Known[] = [
+const known: readonly KnownController[] = [
   { key: 'nodeLifecycle', names: [controllerNames.nodeLifecycle, 'nodelifecycle'], onByDefault: true },
   { key: 'taintEviction', names: [controllerNames.taintEviction], onByDefault: true },
   { key: 'podGc', names: [controllerNames.podGc, 'podgc'], onByDefault: false },
@@ -228,7 +231,7 @@ export function selectControllers(text: string): ControllerSelection {
   return { nodeLifecycle, taintEviction, podGc };
 }
 
-function isSelected({ names, onByDefault }: Known, list: readonly string[]): boolean {
+function isSelected({ names, onByDefault }: KnownController, list: readonly string[]): boolean {
   const word = list.find((candidate) => names.includes(candidate.replace(/^-/, '')));
   if (word !== undefined) return !word.startsWith('-');
   return onByDefault && list.includes('*');

@@ -30,9 +30,9 @@ interface EventStreamsOptions {
   readonly meter: Meter;
 }
 
-interface Client {
+interface StreamClient {
   readonly stream: PageStream;
-  /** What it has; undefined: no snapshot yet. */
+  /** Version that the client has; undefined: no snapshot yet. */
   version: number | undefined;
   generation: number;
   isSendingSnapshot: boolean;
@@ -43,7 +43,7 @@ interface Client {
 
 export class EventStreams {
   readonly #options: EventStreamsOptions;
-  readonly #clients = new Set<Client>();
+  readonly #clients = new Set<StreamClient>();
   /** The text of each delta of this tick by the version before it; undefined: a snapshot is sent instead. */
   readonly #deltas = new Map<number, string | undefined>();
   #unwatch: (() => void) | undefined;
@@ -75,7 +75,7 @@ export class EventStreams {
   #add(stream: PageStream): void {
     const nowMs = this.#nowMs();
     const unsent = { version: undefined, isSendingSnapshot: false, slowSinceMs: undefined };
-    const client: Client = { stream, generation: 0, wroteAtMs: nowMs, ...unsent };
+    const client: StreamClient = { stream, generation: 0, wroteAtMs: nowMs, ...unsent };
     const closed = new AbortController();
     this.#clients.add(client);
     stream.onClose(() => {
@@ -94,7 +94,7 @@ export class EventStreams {
     });
   }
 
-  #remove(client: Client): void {
+  #remove(client: StreamClient): void {
     this.#clients.delete(client);
     if (this.#clients.size === 0) {
       this.#unwatch?.();
@@ -109,7 +109,7 @@ export class EventStreams {
   }
 
   /** A failure ends the stream of that client, which connects again. */
-  #guard(client: Client, serve: () => void): void {
+  #guard(client: StreamClient, serve: () => void): void {
     try {
       serve();
     } catch (error) {
@@ -118,7 +118,7 @@ export class EventStreams {
     }
   }
 
-  #serve(client: Client): void {
+  #serve(client: StreamClient): void {
     const nowMs = this.#nowMs();
     if (this.#isStuck(client, nowMs)) return client.stream.end();
     if (client.isSendingSnapshot || client.slowSinceMs !== undefined) return;
@@ -126,15 +126,15 @@ export class EventStreams {
     if (nowMs - client.wroteAtMs >= commentEveryMs) this.#write(client, ':\n\n');
   }
 
-  /** It does not read what was sent. */
-  #isStuck(client: Client, nowMs: number): boolean {
+  /** True if the client does not read what was sent. */
+  #isStuck(client: StreamClient, nowMs: number): boolean {
     if (client.stream.pendingBytes <= pendingBytesMax) client.slowSinceMs = undefined;
     else client.slowSinceMs ??= nowMs;
     const isWaiting = client.isSendingSnapshot && nowMs - client.wroteAtMs >= stuckMsMax;
     return isWaiting || nowMs - (client.slowSinceMs ?? nowMs) >= stuckMsMax;
   }
 
-  #sendChanges(client: Client): void {
+  #sendChanges(client: StreamClient): void {
     const { source } = this.#options;
     if (!source.isComplete) return;
     if (client.version === undefined) return this.#beginSnapshot(client, 'new');
@@ -160,7 +160,7 @@ export class EventStreams {
     return `event: delta\nid: ${source.version}\ndata: ${JSON.stringify(delta)}\n\n`;
   }
 
-  #beginSnapshot(client: Client, reason: SnapshotReason): void {
+  #beginSnapshot(client: StreamClient, reason: SnapshotReason): void {
     this.#options.meter.add(dashboardSnapshots, 1, { reason });
     client.isSendingSnapshot = true;
     client.version = this.#options.source.version;
@@ -171,7 +171,7 @@ export class EventStreams {
     });
   }
 
-  async #sendSnapshot(client: Client): Promise<void> {
+  async #sendSnapshot(client: StreamClient): Promise<void> {
     for (const piece of snapshotPieces(this.#options.source)) {
       if (!this.#clients.has(client)) return;
       this.#write(client, piece);
@@ -180,7 +180,7 @@ export class EventStreams {
     client.isSendingSnapshot = false;
   }
 
-  #write(client: Client, text: string): void {
+  #write(client: StreamClient, text: string): void {
     client.wroteAtMs = this.#nowMs();
     client.stream.write(text);
   }

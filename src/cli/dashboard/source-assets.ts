@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ownValue } from '../../machinery/api/json-map.ts';
 
-/** What a path below `/dashboard/assets/` answers. */
+/** Answer for a path below `/dashboard/assets/`. */
 export interface DashboardAsset {
   readonly contentType: string;
   readonly body: string;

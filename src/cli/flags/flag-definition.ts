@@ -21,11 +21,11 @@ export interface FlagDefinition {
   /** One letter. */
   readonly short?: string;
   readonly kind: FlagKind;
-  /** Its heading in `--help`. */
+  /** Heading of the group in `--help`. */
   readonly group: string;
   /** One sentence, no full stop. */
   readonly description: string;
-  /** As on the command line. Absent: no default. */
+  /** Default as on the command line. Absent: no default. */
   readonly default?: string | number | boolean;
   readonly range?: FlagRange;
   /** The accepted values. */
@@ -33,7 +33,7 @@ export interface FlagDefinition {
   /** The pattern of accepted texts, and its description for error messages. */
   readonly pattern?: RegExp;
   readonly patternMeaning?: string;
-  /** Not accepted in a config file. */
+  /** True if the flag is not accepted in a config file. */
   readonly onlyAsFlag?: true;
   /** Applied by a running process when it changes in the config file; any other setting requires a restart. */
   readonly live?: true;

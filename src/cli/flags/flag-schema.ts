@@ -12,7 +12,7 @@ import {
   keyOf,
   optionOf,
 } from './flag-definition.ts';
-import { type Input, parseFlags } from './flags.ts';
+import { type FlagInput, parseFlags } from './flags.ts';
 import { formatGoDuration, goDurationText, parseGoDuration } from '../../machinery/api/go-duration.ts';
 
 /** The schema of all values of a table, by key. Inputs are texts as given (`1m30s`); outputs have durations in milliseconds. */
@@ -49,7 +49,7 @@ export function readFlags<const Table extends readonly FlagDefinition[]>(
 /** Validates the inputs against the table and applies the defaults. */
 export function readValues<const Table extends readonly FlagDefinition[]>(
   table: Table,
-  inputs: ReadonlyMap<string, Input>,
+  inputs: ReadonlyMap<string, FlagInput>,
 ): ReadValues<FlagValues<Table>> {
   const schema = schemaOf(table);
   const given = new Map([...inputs].map(([key, input]) => [key, input.given]));
@@ -79,7 +79,7 @@ function invalidKeys(schema: z.ZodObject, given: ReadonlyMap<string, unknown>): 
   return new Set(result.success ? [] : result.error.issues.map((issue) => String(issue.path[0])));
 }
 
-function problemText(flag: FlagDefinition, { given, origin }: Input): string {
+function problemText(flag: FlagDefinition, { given, origin }: FlagInput): string {
   return `${origin}: must be ${acceptedBy(flag)} (got ${JSON.stringify(given)})`;
 }
 

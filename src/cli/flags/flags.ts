@@ -6,7 +6,7 @@ import { acceptedBy, type FlagDefinition, keyOf } from './flag-definition.ts';
 import { nearestName } from './suggestions.ts';
 
 /** The value given for one setting and its source, for error messages. */
-export interface Input {
+export interface FlagInput {
   /** A number, boolean or record if the text parses as one; otherwise the text. */
   readonly given: unknown;
   /** `--node-monitor-period`, or the file and the key. */
@@ -15,7 +15,7 @@ export interface Input {
 
 interface ParsedFlags {
   /** By key (`nodeMonitorPeriod`). Only flags that were given: the config file and the defaults are applied later. */
-  readonly inputs: ReadonlyMap<string, Input>;
+  readonly inputs: ReadonlyMap<string, FlagInput>;
   readonly problems: readonly string[];
 }
 
@@ -56,7 +56,7 @@ function parseArgsOption(flag: FlagDefinition): { type: 'boolean' | 'string'; sh
 }
 
 class FlagReader {
-  readonly inputs = new Map<string, Input>();
+  readonly inputs = new Map<string, FlagInput>();
   readonly problems: string[] = [];
   readonly #flags: ReadonlyMap<string, FlagDefinition>;
   readonly #removed: ReadonlyMap<string, string>;
@@ -86,7 +86,7 @@ class FlagReader {
     if (flag === undefined || !(typed.startsWith('--') || typed[1] === flag.short)) this.#takeUnknown(token, typed);
     else if (token.value === undefined && flag.kind !== 'boolean') {
       this.problems.push(`--${flag.name}: value required: must be ${acceptedBy(flag)}`);
-    } else this.#keep(flag, this.#valueOf(token));
+    } else this.#record(flag, this.#valueOf(token));
   }
 
   #valueOf(token: OptionToken): string {
@@ -104,7 +104,7 @@ class FlagReader {
     this.problems.push(`${dashed}: ${this.#removed.get(name) ?? `unknown flag${hint}`}`);
   }
 
-  #keep(flag: FlagDefinition, text: string): void {
+  #record(flag: FlagDefinition, text: string): void {
     const key = keyOf(flag.name);
     const origin = `--${flag.name}`;
     const known = this.inputs.get(key)?.given;

@@ -8,7 +8,7 @@ export interface CommandIo {
   readonly isTerminal?: boolean;
   /** Undefined unless standard input and output are both a terminal. */
   readonly openTerminal?: () => Terminal | undefined;
-  /** What users call this program, for messages; absent: `nlc`. */
+  /** Name of the program as users type it, for messages; absent: `nlc`. */
   readonly program?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted by the first SIGTERM or SIGINT: shut down gracefully and return. The second one ends the process at once. */

@@ -14,9 +14,9 @@ interface ControllerQuery {
   readonly pod: string | undefined;
 }
 
-/** Of the chart and of the static pod. Not that of the context: a tenant may create pods with any labels there. */
+/** Namespaces of the chart and of the static pod. Not that of the context: a tenant may create pods with any labels there. */
 const usualNamespaces = ['node-lifecycle-controller', 'kube-system'] as const;
-/** Of a list without `continue`. */
+/** Maximum number of pods in a list without `continue`. */
 const podsMax = 100;
 
 /** Rejects with a {@link PageError} if there is no controller, if it is ambiguous, or if it may not be looked up. */

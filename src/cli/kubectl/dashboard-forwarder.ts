@@ -116,7 +116,7 @@ export class DashboardForwarder {
     return method === 'GET' || method === 'HEAD' ? rest : 405;
   }
 
-  /** Another host name, as in DNS rebinding, or another site. */
+  /** True for a request to another host name, as in DNS rebinding, or from another site. */
   #isForeign({ host, origin = this.#origin, 'sec-fetch-site': site = 'none' }: IncomingHttpHeaders): boolean {
     const isOwnSite = site === 'same-origin' || site === 'none';
     return host !== `127.0.0.1:${this.#port}` || origin !== this.#origin || !isOwnSite;
@@ -130,7 +130,7 @@ export class DashboardForwarder {
   ): Promise<void> {
     const { leader } = this.#options;
     const pages = await leader.current(signal);
-    const answer = await ask(pages, path, incoming, signal).catch(async (error: unknown) => {
+    const answer = await requestPage(pages, path, incoming, signal).catch(async (error: unknown) => {
       if (!signal.aborted) await leader.leave(pages);
       throw error;
     });
@@ -148,7 +148,7 @@ export class DashboardForwarder {
   }
 }
 
-async function ask(pages: PodPages, path: string, { method, headers }: IncomingMessage, signal: AbortSignal) {
+async function requestPage(pages: PodPages, path: string, { method, headers }: IncomingMessage, signal: AbortSignal) {
   return pages.send(path, {
     method: method === 'HEAD' ? 'HEAD' : 'GET',
     headers: picked(headers, sentHeaders),

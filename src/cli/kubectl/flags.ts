@@ -3,7 +3,7 @@ import { outputFlags } from '../client/flags.ts';
 import { flag, type FlagDefinition, flagGroup } from '../flags/flag-definition.ts';
 import { topDisplayFlags } from '../top/flags.ts';
 
-/** How the controller is found and how its pages are read: all commands have them. */
+/** Flags of all commands: how the controller is found and how its pages are read. */
 export const clusterFlags = [
   ...flagGroup('Cluster', [
     flag.text('kubeconfig', 'Kubeconfig file; if not set, those in KUBECONFIG, or ~/.kube/config', {}),

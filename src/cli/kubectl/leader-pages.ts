@@ -101,11 +101,11 @@ export class LeaderPages implements PageSource {
 
   async #find(signal: AbortSignal): Promise<PodPages> {
     const choice = await findLeader(this.#client, this.#values, signal);
-    return choice.kind === 'pod' ? this.#open(choice.pod, signal) : this.#ask(choice.pods, signal);
+    return choice.kind === 'pod' ? this.#open(choice.pod, signal) : this.#probe(choice.pods, signal);
   }
 
   /** The first replica that says that it leads, or that it runs in shadow mode. */
-  async #ask(pods: readonly ControllerPod[], signal: AbortSignal): Promise<PodPages> {
+  async #probe(pods: readonly ControllerPod[], signal: AbortSignal): Promise<PodPages> {
     const failures: string[] = [];
     for (const pod of pods.slice(0, askedMax)) {
       const pages = await this.#open(pod, signal);

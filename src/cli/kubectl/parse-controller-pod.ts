@@ -10,7 +10,7 @@ export interface PagePort {
 export interface ControllerPod {
   readonly namespace: string;
   readonly name: string;
-  /** As in the identity of leader election: the pod's name, or that of its node on the host network. */
+  /** Host names in the identity of leader election: the pod's name, or that of its node on the host network. */
   readonly hostnames: readonly string[];
   /** Running, and not being deleted. */
   readonly isRunning: boolean;

@@ -26,7 +26,7 @@ export interface PagesPod extends ControllerPod {
 
 interface PageRequest {
   readonly method: 'GET' | 'HEAD';
-  /** Those of the login are added. */
+  /** Headers of a request; those of the login are added. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
@@ -56,7 +56,7 @@ export class PodPages implements PageSource {
     });
   }
 
-  /** As the pod sees it: the kubelet connects to loopback in the network of the pod. */
+  /** Origin as the pod sees it: the kubelet connects to loopback in the network of the pod. */
   get #origin(): string {
     const { port, secure } = this.pod.pages;
     return `${secure ? 'https' : 'http'}://127.0.0.1:${port}`;

@@ -1,7 +1,7 @@
 import { ApiError } from '../../machinery/api/api-error.ts';
 import type { ControllerPod } from './parse-controller-pod.ts';
 
-/** Which replica is to be read. */
+/** Choice of the replica to read. */
 export type LeaderChoice =
   | { readonly kind: 'pod'; readonly pod: ControllerPod }
   /** The lease names none of them: each is asked whether it leads. */
@@ -65,8 +65,8 @@ function listed(names: readonly string[]): string {
   return names.length === 0 ? 'none' : `${names.slice(0, namesShownMax).join(', ')}${more}`;
 }
 
-/** What was tried, and the permission that it needs. */
-interface Attempt {
+/** Request that was tried, and the permission that it needs. */
+interface AccessAttempt {
   readonly what: string;
   readonly verbs: string;
   readonly resource: string;
@@ -76,7 +76,7 @@ interface Attempt {
 const role = 'node-lifecycle-controller-kubectl';
 
 /** For a forbidden request: the permission and the chart's role that has it. Otherwise the error. */
-export function describeAccessError({ what, verbs, resource, namespace }: Attempt, error: unknown): string {
+export function describeAccessError({ what, verbs, resource, namespace }: AccessAttempt, error: unknown): string {
   if (!(error instanceof ApiError) || error.reason !== 'forbidden') return `cannot ${what}: ${messageOf(error)}`;
   const where = namespace === '' ? 'all namespaces' : `namespace ${namespace}`;
   const bind = `kubectl create rolebinding NAME --clusterrole=${role} --user=USER --namespace=${namespace === '' ? 'NAMESPACE' : namespace}`;

@@ -4,7 +4,7 @@ import { escapeLine } from '../../machinery/api/format-safe-text.ts';
 import { type Answer, type Route, textAnswer } from '../../machinery/page-server/observability-server.ts';
 
 export interface HealthCheck {
-  /** As in `/readyz/NAME`. */
+  /** Name of the check, as in `/readyz/NAME`. */
   readonly name: string;
   /**
    * Undefined if the check passes, else the reason. Reads memory only and sends no request to the API server: otherwise an

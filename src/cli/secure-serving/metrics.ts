@@ -2,7 +2,7 @@ import { counter } from '../../machinery/ports/meter.ts';
 
 const help = (what: string): string => `Number of ${what} requests to the API server, by HTTP status code.`;
 
-/** As in kube-controller-manager; a request without a response has the code `<error>`. */
+/** Number of TokenReviews, as in kube-controller-manager; a request without a response has the code `<error>`. */
 export const authnRequestsTotal = counter('apiserver_delegated_authn_request_total', help('TokenReview'), ['code']);
 
 export const authzRequestsTotal = counter('apiserver_delegated_authz_request_total', help('SubjectAccessReview'), [

@@ -22,7 +22,7 @@ export interface ReviewCacheOptions<V> {
   readonly unauthenticated: ReviewRate;
 }
 
-interface Entry<V> {
+interface ReviewEntry<V> {
   readonly answer: V;
   readonly untilMs: number;
 }
@@ -33,8 +33,8 @@ interface Entry<V> {
  */
 export class ReviewCache<V> {
   readonly #options: ReviewCacheOptions<V>;
-  readonly #good: LruMap<Entry<V>>;
-  readonly #bad: LruMap<Entry<V>>;
+  readonly #good: LruMap<ReviewEntry<V>>;
+  readonly #bad: LruMap<ReviewEntry<V>>;
   readonly #inFlight = new Map<string, Promise<V>>();
   readonly #known: TokenBucket;
   readonly #unauthenticated: TokenBucket;
@@ -48,8 +48,8 @@ export class ReviewCache<V> {
     this.#unauthenticated = new TokenBucket(unauthenticated.qps, unauthenticated.burst, clock.monotonicMs());
   }
 
-  /** The cached or requested result; `busy` if the rate limit is exceeded. Rejects with the error of `ask`. */
-  async answer(key: string, ask: () => Promise<V>): Promise<V | 'busy'> {
+  /** The cached or requested result; `busy` if the rate limit is exceeded. Rejects with the error of `review`. */
+  async answer(key: string, review: () => Promise<V>): Promise<V | 'busy'> {
     const nowMs = this.#options.clock.monotonicMs();
     const known = this.#good.get(key) ?? this.#bad.get(key);
     if (known !== undefined && nowMs < known.untilMs) return known.answer;
@@ -57,14 +57,14 @@ export class ReviewCache<V> {
     if (asked !== undefined) return asked;
     const bucket = this.#good.peek(key) === undefined ? this.#unauthenticated : this.#known;
     if (!bucket.tryTake(nowMs)) return 'busy';
-    const asking = this.#ask(key, ask).finally(() => this.#inFlight.delete(key));
-    this.#inFlight.set(key, asking);
-    return asking;
+    const pending = this.#review(key, review).finally(() => this.#inFlight.delete(key));
+    this.#inFlight.set(key, pending);
+    return pending;
   }
 
   /** A failed review changes no cache entry; the next request tries again. */
-  async #ask(key: string, ask: () => Promise<V>): Promise<V> {
-    const answer = await ask();
+  async #review(key: string, review: () => Promise<V>): Promise<V> {
+    const answer = await review();
     const { clock, isGood, goodForMs, badForMs } = this.#options;
     const good = isGood(answer);
     const untilMs = clock.monotonicMs() + (good ? goodForMs : badForMs);

@@ -16,7 +16,7 @@ async function readAsset(path: string): Promise<string | undefined> {
   return (await dashboardAsset(path))?.body;
 }
 
-/** As in a Content-Security-Policy. */
+/** Hash of a script, as in a Content-Security-Policy. */
 function hashOf(script: string): string {
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }

@@ -87,7 +87,7 @@ const scenarioSchema = z.strictObject(
 /** A scenario, and the settings of the controller in it. */
 export interface ReadScenario {
   readonly scenario: Scenario;
-  /** As `--flag=value`. */
+  /** Flags in the form `--flag=value`. */
   readonly flags: readonly string[];
 }
 
@@ -153,7 +153,7 @@ function readStep(given: unknown, where: string): Read<ScenarioStep> {
   return { value: { atMs: step.at, kind: 'leader', what: step.leader.action, forMs: step.leader.for } };
 }
 
-/** As in a script of `nlc hollow-nodes`. */
+/** Step of a node, as in a script of `nlc hollow-nodes`. */
 function readNodeStep(given: object, where: string): Read<ScenarioStep> {
   const read = readFaultScript([given]);
   if ('problems' in read) return { problems: read.problems.map((problem) => problem.replace(/^\[0\]/, where)) };

@@ -113,7 +113,7 @@ function buildNodes(view: TopView, state: TopState, rows: number, time: FrameTim
   return table(head, { cells, styles, rows });
 }
 
-/** Those that match the filter, in the chosen order. */
+/** Nodes that match the filter, in the chosen order. */
 export function selectNodes({ nodes }: TopView, state: TopState): readonly TopNode[] {
   const matching = nodes.filter(({ name, zone, state: nodeState, act, holds }) =>
     isShown(state, name, zone, nodeState, act, ...holds),
@@ -173,7 +173,7 @@ function dueText(inSeconds: number | undefined, elapsedSeconds: number): string 
   return left <= 0 ? 'now' : ageText(left);
 }
 
-/** As kubectl prints ages, with seconds up to ten minutes: `45s`, `2m10s`, `12m`, `3h`, `2d`. */
+/** Age as kubectl prints it, with seconds up to ten minutes: `45s`, `2m10s`, `12m`, `3h`, `2d`. */
 function ageText(seconds: number): string {
   const whole = Math.ceil(seconds);
   if (whole < 120) return `${whole}s`;

@@ -1,7 +1,7 @@
 import { ownValue } from '../../machinery/api/json-map.ts';
 import type { SortKey } from './flags.ts';
 
-/** What the user chose. */
+/** Choices of the user. */
 export interface TopState {
   readonly sort: SortKey;
   readonly reversed: boolean;

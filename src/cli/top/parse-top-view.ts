@@ -41,7 +41,7 @@ export interface TopView {
   readonly holds: readonly string[];
   readonly zones: readonly TopZone[];
   readonly nodes: readonly TopNode[];
-  /** Of all such nodes, listed or not. */
+  /** Number of all such nodes, listed or not. */
   readonly nodesTotal: number;
   readonly evictions: readonly TopEviction[];
   readonly evictionsTotal: number;
@@ -74,7 +74,7 @@ function parseRole({ leading, shadow }: JsonMap): TopView['role'] {
   return leading === true ? 'leading' : 'standing by';
 }
 
-/** As a sentence; its kind if this version does not know it. */
+/** Hold as a sentence; its kind if this version does not know it. */
 function parseHold(hold: JsonMap): string {
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what does not have this type throws, or is shown as undefined

@@ -15,7 +15,7 @@ import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { isExcludedFromDisruption } from '../../machinery/api/topology.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
 
-/** What was read from a cluster at one time. */
+/** Objects of a cluster, read at one time. */
 export interface ClusterState {
   /** Wall time at which it was read. */
   readonly atMs: number;
@@ -107,7 +107,7 @@ export class ClusterEvaluation {
     return node !== undefined && this.readyOf(node) === 'True';
   }
 
-  /** As in the monitor pass. */
+  /** Standing of a node, as in the monitor pass. */
   #standingOf(node: NodeView): 'ready' | 'unready' | 'excluded' {
     if (isExcludedFromDisruption(node.labels)) return 'excluded';
     if (this.#isHealthy(node.name)) return 'ready';
@@ -115,7 +115,7 @@ export class ClusterEvaluation {
   }
 }
 
-/** That of a controller which observed the last heartbeat when it was sent. */
+/** Health record of a controller that observed the last heartbeat when it was sent. */
 function recordOf(node: NodeView, lease: LeaseView | undefined, now: Now): HealthRecord {
   const record = buildRecord(undefined, { node, lease }, now);
   const sentAt = [lease?.renewTime, findCondition(node.conditions, 'Ready')?.lastHeartbeatTime];

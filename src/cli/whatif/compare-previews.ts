@@ -3,7 +3,7 @@ import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { ClusterPreview, NodePreview, PolicyPreview, ZonePreview } from './preview.ts';
 
 /** Null: it does not exist under this configuration. */
-export interface Change<T> {
+export interface PreviewChange<T> {
   readonly name: string;
   readonly before: T | null;
   readonly after: T | null;
@@ -18,9 +18,9 @@ export interface WhatifReport {
   readonly effects: Effects;
   readonly fullDisruption: { readonly before: boolean; readonly after: boolean };
   /** Only those that change, unless all are wanted. By name. */
-  readonly policies: readonly Change<PolicyPreview>[];
-  readonly zones: readonly Change<ZonePreview>[];
-  readonly nodes: readonly Change<NodePreview>[];
+  readonly policies: readonly PreviewChange<PolicyPreview>[];
+  readonly zones: readonly PreviewChange<ZonePreview>[];
+  readonly nodes: readonly PreviewChange<NodePreview>[];
 }
 
 /** Names of nodes or policies, and numbers of pods. */
@@ -63,7 +63,7 @@ export function comparePreviews(
   { atMs, all }: CompareOptions,
 ): WhatifReport {
   const nodes = changesOf(before.nodes, after.nodes);
-  const shown = <T>(changes: readonly Change<T>[]): readonly Change<T>[] =>
+  const shown = <T>(changes: readonly PreviewChange<T>[]): readonly PreviewChange<T>[] =>
     changes.filter(({ changed }) => all || changed);
   return {
     at: formatTime(atMs),
@@ -77,7 +77,7 @@ export function comparePreviews(
   };
 }
 
-function changesOf<T>(before: ReadonlyMap<string, T>, after: ReadonlyMap<string, T>): readonly Change<T>[] {
+function changesOf<T>(before: ReadonlyMap<string, T>, after: ReadonlyMap<string, T>): readonly PreviewChange<T>[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();
   return names.map((name) => {
     const [was, is] = [before.get(name) ?? null, after.get(name) ?? null];

@@ -1,7 +1,7 @@
 // The report of `nlc whatif` as text: the same values as the JSON.
 import { escapeLine } from '../../machinery/api/format-safe-text.ts';
 import { formatGoDuration } from '../../machinery/api/go-duration.ts';
-import type { Change, Effects, WhatifReport } from './compare-previews.ts';
+import type { PreviewChange, Effects, WhatifReport } from './compare-previews.ts';
 import type { NodePreview, PolicyPreview, ZonePreview } from './preview.ts';
 
 const namesShownMax = 10;
@@ -84,25 +84,25 @@ function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
 }
 
-type Fields = readonly (readonly [name: string, value: string])[];
+type ReportFields = readonly (readonly [name: string, value: string])[];
 
 /** The fields that differ, with both values; all of them if nothing does, or if it exists under one configuration only. */
-function describeChange<T>({ name, before, after }: Change<T>, fieldsOf: (value: T) => Fields): string {
+function describeChange<T>({ name, before, after }: PreviewChange<T>, fieldsOf: (value: T) => ReportFields): string {
   const [was, is] = [before, after].map((value) => (value === null ? undefined : fieldsOf(value)));
   if (was === undefined || is === undefined)
     return `${name}: ${is === undefined ? 'removed' : 'new'}: ${joinFields(was ?? is ?? [])}`;
-  const changes = is.flatMap(([field, value], index): Fields => {
+  const changes = is.flatMap(([field, value], index): ReportFields => {
     const old = was[index]?.[1] ?? '';
     return old === value ? [] : [[field, `${old} -> ${value}`]];
   });
   return `${name}: ${joinFields(changes.length === 0 ? is : changes)}`;
 }
 
-function joinFields(fields: Fields): string {
+function joinFields(fields: ReportFields): string {
   return fields.map(([name, value]) => `${name} ${value}`).join('; ');
 }
 
-function describePolicy({ mode, nodes, conflicts, breaker, flapping }: PolicyPreview): Fields {
+function describePolicy({ mode, nodes, conflicts, breaker, flapping }: PolicyPreview): ReportFields {
   const counts = breaker === null ? '' : ` (${breaker.unhealthy} unhealthy, limit ${breaker.limit})`;
   return [
     ['mode', mode],
@@ -113,7 +113,7 @@ function describePolicy({ mode, nodes, conflicts, breaker, flapping }: PolicyPre
   ];
 }
 
-function describeZone({ nodes, notReady, state, ratePerSecond }: ZonePreview): Fields {
+function describeZone({ nodes, notReady, state, ratePerSecond }: ZonePreview): ReportFields {
   return [
     ['not ready', `${notReady}/${nodes}`],
     ['state', state],
@@ -121,7 +121,7 @@ function describeZone({ nodes, notReady, state, ratePerSecond }: ZonePreview): F
   ];
 }
 
-function describeNode(node: NodePreview): Fields {
+function describeNode(node: NodePreview): ReportFields {
   const { policy, mode, gracePeriodSeconds, zone, ready, markedUnknown, noExecute, hold, conflict } = node;
   const default_ = conflict.length === 0 ? 'default' : `default (${conflict.join(' and ')} claim it equally)`;
   return [

@@ -1,7 +1,7 @@
 import type { ZoneCondition } from '../../machinery/api/zone.ts';
 import type { BreakerStatus, PolicyMode } from '../../controller/model/policy.ts';
 
-/** What holds the writes for a node: a mode, a pause, a breaker or planned maintenance, and who says so. */
+/** Hold of the writes for a node: a mode, a pause, a breaker or planned maintenance, and its author. */
 export interface PreviewHold {
   readonly what: string;
   /** RFC 3339; null: no end is known. */
@@ -27,7 +27,7 @@ export interface NodePreview {
   /** Policies that claim it equally, so that none of them applies. */
   readonly conflict: readonly string[];
   readonly mode: PolicyMode;
-  /** Of a node that never posted a status: the startup grace period. */
+  /** Grace period of the node; if it never posted a status, the startup grace period. */
   readonly gracePeriodSeconds: number;
   readonly zone: string;
   /** Status of its Ready condition, as the controller evaluates it: Unknown without a heartbeat in time. */
@@ -39,8 +39,8 @@ export interface NodePreview {
   /** The taint out-of-service, where the policy adds it or added it before. */
   readonly outOfService: Exclude<TaintPreview, 'stopped'>;
   /**
-   * Whether it gets no new pods because it recovers often, by its annotation: recoveries before the reading are not known.
-   * `released`: it has the taint and loses it. `held`: it loses it when a hold ends.
+   * Quarantine of a node that recovers often, by its annotation: recoveries before the reading are not known. `released`:
+   * it has the taint and loses it. `held`: it loses it when a hold ends.
    */
   readonly flapping: 'none' | 'kept' | 'released' | 'held';
   /** RFC 3339: until when it is kept; null: it is not. */

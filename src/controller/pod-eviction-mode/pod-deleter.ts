@@ -75,7 +75,7 @@ export class PodDeleter {
     this.#tokens = new TokenQueues({
       nowMs: () => options.clock.monotonicMs(),
       onFirst: (key, afterMs) => this.#loop.add(key, afterMs),
-      willAsk: (key) => this.#tasks.has(key) && this.#queue.has(key),
+      willTry: (key) => this.#tasks.has(key) && this.#queue.has(key),
     });
     this.#loop = new WorkLoop({
       queue: this.#queue,
@@ -84,7 +84,7 @@ export class PodDeleter {
       workersMax: deletesAtOnceMax,
       handle: (key) => this.#reconcile(key),
       onFault: (key, error) => {
-        this.#tokens.rest(key);
+        this.#tokens.backOff(key);
         options.decisions.note(evaluationFailed('pod eviction', key, error));
       },
     });
@@ -140,7 +140,7 @@ export class PodDeleter {
     if (task === undefined) return forget;
     if (pod === undefined || pod.uid !== task.uid || !this.#options.wanted(pod)) return this.#drop(key, task);
     if (this.#isHeld(pod) || this.#isNewerThanNode(task)) {
-      this.#tokens.rest(key);
+      this.#tokens.backOff(key);
       return { next: 'requeue', afterMs: heldRecheckMs };
     }
     const hasReason = task.reasonAttempts >= reasonAttemptsMax || pod.reason === nodeLostReason;
@@ -172,16 +172,16 @@ export class PodDeleter {
     const stillWanted = (): boolean => this.#isStillWanted(pod) && this.#leaves(pod);
     const command = { kind: 'delete-pod', pod, forHealth: true } as const;
     const outcome = await this.#options.writer.carryOut(command, stillWanted);
-    if (outcome.result !== 'written' && !mayHaveBeenDone(outcome)) token.giveBack();
+    if (outcome.result !== 'written' && !mayHaveBeenDone(outcome)) token.returnToken();
     return this.#after(pod, task, outcome);
   }
 
   #askForToken(pod: PodView): TokenAnswer {
     const key = podKey(pod);
     const rate = this.#options.deletionRateOf?.(pod.nodeName);
-    if (rate !== undefined) return this.#tokens.ask(key, { queue: rate.policy, ratePerSecond: rate.ratePerSecond });
+    if (rate !== undefined) return this.#tokens.tryTake(key, { queue: rate.policy, ratePerSecond: rate.ratePerSecond });
     this.#tokens.leave(key);
-    return { kind: 'granted', giveBack: () => undefined };
+    return { kind: 'granted', returnToken: () => undefined };
   }
 
   /** The node may have recovered before the pod was bound: it waits until the watch of nodes would show it. */

@@ -81,7 +81,7 @@ export class Departures {
     this.#tokens = new TokenQueues({
       nowMs: () => options.clock.monotonicMs(),
       onFirst: options.wake,
-      willAsk: (key) => options.timed.has(key) && options.isQueued(key),
+      willTry: (key) => options.timed.has(key) && options.isQueued(key),
     });
     // Half of all, so that deletions go on if all requests to the Eviction API hang; a single slot serves both in turn.
     const evictionsAtOnceMax = Math.max(1, Math.floor(options.requestsAtOnceMax / 2));
@@ -110,17 +110,17 @@ export class Departures {
       this.#tokens.leave(key);
       return { kind: 'go', by, evictAt, giveBack: () => undefined };
     }
-    const answer = this.#tokens.ask(key, { queue: rate.policy, ratePerSecond: rate.ratePerSecond });
+    const answer = this.#tokens.tryTake(key, { queue: rate.policy, ratePerSecond: rate.ratePerSecond });
     if (answer.kind === 'wait') {
       this.#slots.free(key);
       return { kind: 'wait', checkAgainMs: answer.ms };
     }
-    return { kind: 'go', by, evictAt, giveBack: answer.giveBack };
+    return { kind: 'go', by, evictAt, giveBack: answer.returnToken };
   }
 
   /** Something else holds the pod: others are served before it, and it keeps its place. */
   rest(key: string): void {
-    this.#tokens.rest(key);
+    this.#tokens.backOff(key);
   }
 
   /** The pod is no longer to be deleted, or is. */
@@ -219,7 +219,7 @@ export class Departures {
   }
 
   #rest(key: string, forMs: number): DepartureAnswer {
-    this.#tokens.rest(key);
+    this.#tokens.backOff(key);
     return { kind: 'wait', checkAgainMs: forMs };
   }
 

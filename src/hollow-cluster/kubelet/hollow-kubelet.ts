@@ -71,12 +71,12 @@ interface KubeletRun {
  */
 export class HollowKubelet {
   readonly name: string;
-  /** Its machine; faults are injected here. */
+  /** Machine of the node; faults are injected here. */
   readonly health: FakeMachine;
   /** The containers on the machine, and the faults of the runtime. */
   readonly host: ContainerHost;
   readonly #options: HollowKubeletOptions;
-  /** Its own node as the watch delivered it last. */
+  /** Node object of this kubelet as the watch delivered it last. */
   #seenNode: Node | undefined;
   #current: KubeletRun;
   #crashOptions: CrashOptions | undefined;

@@ -10,7 +10,10 @@ export function parsePattern(text: string): TextPattern {
   return { text, matches: (candidate) => isMatch(pattern, Array.from(candidate)) };
 }
 
-/** What the last star stands for grows by one character where the rest does not match; earlier stars need not change. */
+/**
+ * True if the text matches. The text of the last star grows by one character where the rest does not match; earlier stars
+ * need not change.
+ */
 function isMatch(pattern: readonly string[], text: readonly string[]): boolean {
   let at = 0;
   let afterStar: number | undefined;

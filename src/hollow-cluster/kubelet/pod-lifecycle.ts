@@ -56,7 +56,7 @@ interface NodeFacts {
   readonly shutdown: PodAdmitterOptions['shutdown'];
   /** The kubelet's own node as last observed; undefined while it does not exist. */
   readonly known: () => Node | undefined;
-  /** The same, or the node as the kubelet would register it. */
+  /** Node object of the API, or the node as the kubelet would register it. */
   readonly any: () => Promise<Node>;
 }
 

@@ -19,9 +19,9 @@ export interface KubeletProfile extends NodeRegistration, EvictionConfig {
    * one period after the first, as real kubelets do.
    */
   readonly leasePhase: LeasePhase;
-  /** How often the node's status is computed. */
+  /** Period in which the node's status is computed. */
   readonly nodeStatusUpdateFrequencyMs: number;
-  /** How often an unchanged status is written. */
+  /** Period in which an unchanged status is written. */
   readonly nodeStatusReportFrequencyMs: number;
   /**
    * Fast start, until the node is ready for the first time: the period of status computation, and its maximum duration.
@@ -40,7 +40,7 @@ export interface KubeletProfile extends NodeRegistration, EvictionConfig {
   readonly nodeEventUid: NodeEventUid;
   /** Resync period of each pod. */
   readonly syncPeriodMs: number;
-  /** How often every pod's status is compared with the API server's. */
+  /** Period in which every pod's status is compared with the API server's. */
   readonly podStatusPassMs: number;
   /** Time from the start of a pod until its containers run: pull, create and start together. */
   readonly podStartDelayMs: number;

@@ -1,4 +1,3 @@
-/** What the pods of each node take, derived from the informers and from pods that were bound a moment ago. */
 import type { Node } from '../../machinery/api/node.ts';
 import { keyOf } from '../../machinery/api/object-key.ts';
 import type { Pod } from '../../machinery/api/pod.ts';
@@ -7,10 +6,10 @@ import { buildPodRequests } from '../kubelet/admission/decide-node-fit.ts';
 import { type HostPort, listHostPorts } from '../kubelet/admission/decide-port-conflict.ts';
 import { nodeIndex } from '../kubelet/pod-config/pod-router.ts';
 
-/** What a pod takes of a node. CPU in millicores, the other resources in their base unit. */
+/** Demand of a pod on a node. CPU in millicores, the other resources in their base unit. */
 export interface PodDemand {
   readonly requests: ReadonlyMap<string, number>;
-  /** As {@link requests}, with a usual amount for a pod that states none: for scores only. */
+  /** Requests with a usual amount for a pod that states none: for scores only. */
   readonly scored: { readonly cpu: number; readonly memory: number };
   readonly ports: readonly HostPort[];
 }

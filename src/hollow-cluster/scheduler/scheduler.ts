@@ -28,7 +28,7 @@ export const schedulerName = 'default-scheduler';
 const bindingsMax = 16;
 /** Pods placed without yielding to the event loop. */
 const podsInARow = 16;
-/** As kube-scheduler's. */
+/** Backoff limits of kube-scheduler. */
 const backoffLimits = { delayMsMin: 1_000, delayMsMax: 10_000 } as const;
 /** After a change of the cluster, pods that fitted no node are tried again together. */
 const retryAfterChangeMs = 1_000;
@@ -64,11 +64,6 @@ export class Scheduler {
       handle: (key) => this.#schedule(key),
       onFault: (pod, error) => options.logger.error({ pod, error }, 'cannot schedule pod'),
     });
-  }
-
-  /** Number of pods that fitted no node when they were last tried. */
-  get waiting(): number {
-    return this.#waiting.size;
   }
 
   /** Waits for the informers, then schedules until the signal aborts. */

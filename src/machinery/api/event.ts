@@ -43,7 +43,7 @@ export interface EventDraft {
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
-  /** What was done, in one word. Only in events.k8s.io/v1, where it defaults to the reason. */
+  /** Action in one word. Only in events.k8s.io/v1, where it defaults to the reason. */
   readonly action?: string;
   /** A secondary object. Only in events.k8s.io/v1. */
   readonly related?: ObjectReference;

@@ -31,7 +31,7 @@ export class FieldReader {
     return '';
   }
 
-  /** As {@link text}, for a field that must be present. */
+  /** Text of a field that must be present; otherwise as {@link text}. */
   requiredText(field: string, value: unknown): string {
     if (typeof value === 'string' && value !== '' && value.length <= valueCharsMax) return value;
     this.#addProblem(field, value, `a non-empty string${limitText(value)}`);

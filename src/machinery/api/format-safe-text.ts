@@ -15,7 +15,7 @@ export function escapeLine(text: string): string {
   return escapeControls(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
-/** As {@link escapeControls} for JSON, which remains valid and equal: such a character can only be in a string. */
+/** JSON with {@link escapeControls} applied, which remains valid and equal: such a character can only be in a string. */
 export function escapeJsonControls(json: string): string {
   return json.replace(unsafe, (char) => escapedUnit(char.charCodeAt(0)));
 }

@@ -19,7 +19,7 @@ const nanosecondsMax = 2n ** 63n - 1n;
 const fractionDigitsMax = 18;
 
 const units = [...nanosecondsIn.keys()].join('|');
-/** What Go accepts as a duration, except for a bare 0. Each text matches in one way only, so that matching is linear. */
+/** Text that Go accepts as a duration, except for a bare 0. Each text matches in one way only, so that matching is linear. */
 export const goDurationText = new RegExp(`^[+-]?(?:(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:${units}))+$`);
 const oneTerm = new RegExp(`(\\d*)(?:\\.(\\d*))?(${units})`, 'g');
 

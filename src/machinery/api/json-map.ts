@@ -45,7 +45,7 @@ export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** The same value without nulls, at every depth: in an API object null and absent are equivalent. */
+/** Value without nulls, at every depth: in an API object null and absent are equivalent. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isMap(value)) return value;

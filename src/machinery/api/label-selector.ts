@@ -24,7 +24,7 @@ export function selectsLabels(selector: LabelSelector | null | undefined, labels
   return compileSelector(selector)(labels);
 }
 
-/** The same for many labels. */
+/** Compiled selector, for the labels of many objects. */
 export function compileSelector(selector: LabelSelector | null | undefined): (labels: Labels) => boolean {
   if (selector === undefined || selector === null) return () => false;
   const isEmpty = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions ?? []).length === 0;

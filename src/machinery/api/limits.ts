@@ -23,9 +23,9 @@ function isHighSurrogate(code: number): boolean {
 }
 
 /**
- * How many items of a list inside one object are used. Real objects have less than a tenth of each: a node some ten taints
- * and conditions and a hundred labels, a pod some ten tolerations. The API server limits only their bytes (1.5 MiB), which is
- * 50,000 of them, and some are compared with all of another object (decision 0018).
+ * Number of items of a list inside one object that are used. Real objects have less than a tenth of each: a node some ten
+ * taints and conditions and a hundred labels, a pod some ten tolerations. The API server limits only their bytes (1.5
+ * MiB), which is 50,000 of them, and some are compared with all of another object (decision 0018).
  */
 export const listLimits = {
   taints: 2_000,

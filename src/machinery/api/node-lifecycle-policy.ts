@@ -15,10 +15,10 @@ export const policyResource = {
 
 export const policyApiVersion = `${policyResource.group}/${policyResource.version}`;
 
-/** As metadata.name of the definition. */
+/** Name of the definition, its metadata.name. */
 export const policyCrdName = `${policyResource.plural}.${policyResource.group}`;
 
-/** More objects than this are not in force: a limit that keeps the selection for each node cheap. */
+/** Maximum number of objects in force: a limit that keeps the selection for each node cheap. */
 export const policiesMax = 100;
 
 /** Annotation of an object: an RFC 3339 time, which resets the breaker of the policy as `limits.resetAt` does. */
@@ -34,7 +34,7 @@ export interface PolicyObject {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Of the spec; 0 if the API server sent none. */
+  /** Generation of the spec; 0 if the API server sent none. */
   readonly generation: number;
   /** RFC 3339; empty if the API server sent none. */
   readonly createdAt: string;

@@ -228,7 +228,7 @@ function wholeSeconds(ms: number): number {
   return Math.min(Math.max(ms / 1_000, 0), secondsMax) >>> 0;
 }
 
-/** Its phase is Succeeded or Failed, which is final. */
+/** True if the phase is Succeeded or Failed, which is final. */
 export function isCompleted({ phase }: Pick<PodView, 'phase'>): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }

@@ -139,7 +139,7 @@ function exponentOf(suffix: string): number {
   return part === undefined ? 3 * decimalSuffixes.indexOf(suffix) : -Math.round(Math.log10(part));
 }
 
-/** Of a multiple of three from -9 to 18. */
+/** Suffix of a decimal exponent, a multiple of three from -9 to 18. */
 function decimalSuffix(exponent: number): string {
   const suffix = exponent < 0 ? fractionSuffixes[3 + exponent / 3] : decimalSuffixes[exponent / 3];
   return suffix ?? '';

@@ -13,7 +13,7 @@ export function isOlder(version: string, known: string): boolean {
   return a >= 0 && b >= 0 ? a < b : isOlderText(version, known);
 }
 
-/** Both are decimal numbers, so that {@link isOlder} can compare them. */
+/** True if both versions are decimal numbers, so that {@link isOlder} can compare them. */
 export function areComparable(a: string, b: string): boolean {
   return decimal.test(a) && decimal.test(b);
 }

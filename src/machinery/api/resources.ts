@@ -15,7 +15,7 @@ export type ResourceName =
 interface Resource {
   readonly group: string;
   readonly version: string;
-  /** As in the path. */
+  /** Name in the path. */
   readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
@@ -26,7 +26,7 @@ export const resources: Readonly<Record<ResourceName, Resource>> = {
   pods: { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
   leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true },
   events: { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true },
-  /** The same objects in the events.k8s.io form, named as kubectl names them. */
+  /** Events in the events.k8s.io form, named as kubectl names them: the objects are those of `events`. */
   'events.events.k8s.io': {
     group: 'events.k8s.io',
     version: 'v1',

@@ -48,7 +48,10 @@ function refersTo(container: JsonMap, whole: string, key: string): boolean {
   );
 }
 
-/** As a volume of its own, in a projection, or as the credentials of another volume type. */
+/**
+ * True if the volume holds a secret: as a volume of its own, in a projection, or as the credentials of another volume
+ * type.
+ */
 function holdsSecret(volume: JsonMap): boolean {
   if (isMap(volume['secret']) || projects(volume, 'secret')) return true;
   return Object.entries(volume).some(([kind, value]) => {

@@ -50,7 +50,7 @@ export type HealthTaintKey = typeof taintKeys.notReady | typeof taintKeys.unreac
 
 export const healthTaintKeys: readonly HealthTaintKey[] = [taintKeys.unreachable, taintKeys.notReady];
 
-/** Whether its key is one of these two, whatever its effect. */
+/** True if the key is not-ready or unreachable, whatever the effect. */
 export function isHealthTaint({ key }: Pick<Taint, 'key'>): boolean {
   return healthTaintKeys.some((known) => known === key);
 }

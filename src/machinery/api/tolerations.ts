@@ -36,7 +36,7 @@ function isWholeOrAbsent(value: unknown): boolean {
   return value === undefined || value === null || Number.isSafeInteger(value);
 }
 
-/** Whether it tolerates the taint. An empty effect or key matches all (upstream `Toleration.ToleratesTaint`). */
+/** True if the toleration tolerates the taint. An empty effect or key matches all (upstream `Toleration.ToleratesTaint`). */
 export function tolerates(toleration: Toleration, taint: Taint): boolean {
   return (
     isUnsetOr(toleration.effect, taint.effect) &&

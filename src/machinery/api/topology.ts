@@ -44,7 +44,10 @@ export function isControlPlaneNode(labels: Labels): boolean {
   return firstKeyPresent(labels, controlPlaneLabels) !== undefined;
 }
 
-/** Not counted in the zone's disruption state; still watched, tainted and evicted. */
+/**
+ * True if a node with these labels is not counted in the disruption state of its zone; it is still watched, tainted and
+ * evicted.
+ */
 export function isExcludedFromDisruption(labels: Labels): boolean {
   return labels[excludeDisruptionLabel] !== undefined;
 }

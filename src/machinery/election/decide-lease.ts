@@ -77,7 +77,7 @@ export function decideLease(input: LeaseInput): LeaseDecision {
   return isBinding(input, observed) ? { next: 'wait', reason: 'held' } : { next: 'take', reason: 'expired' };
 }
 
-/** Another preferred holder takes precedence: this process lets the lease expire. */
+/** Decision of the holder: if another holder is preferred, it lets the lease expire. */
 function decideHeld({ preferredHolder }: LeaseSpec, identity: string): LeaseDecision {
   const mayKeep = !preferredHolder || preferredHolder === identity;
   return mayKeep ? { next: 'renew', reason: 'held-by-this-process' } : { next: 'wait', reason: 'another-is-preferred' };

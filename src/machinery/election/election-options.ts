@@ -11,15 +11,18 @@ export type LeaseApi = Pick<KubeReader, 'get' | 'list'> & Pick<KubeWriter, 'crea
 export interface ElectionOptions extends Ambient {
   readonly api: LeaseApi;
   readonly random: Random;
-  /** Of all clients of the process: an answer to one ends the backoffs of all after an outage. One of its own when absent. */
+  /**
+   * Contact that all clients of the process share: an answer to one ends the backoffs of all after an outage. Absent: one
+   * of its own.
+   */
   readonly contact?: ApiContact;
   /** Unique among all contenders, past ones included: a reused identity would inherit the other process's lease. */
   readonly identity: string;
   readonly namespace: string;
   readonly name: string;
-  /** How long other contenders wait after the last observed renewal. Whole seconds on the wire, rounded up. Default 15 s. */
+  /** Time that other contenders wait after the last observed renewal. Whole seconds on the wire, rounded up. Default 15 s. */
   readonly leaseDurationMs?: number;
-  /** How long the leader relies on a renewal, counted from when it was sent. Default 10 s. */
+  /** Time for which the leader relies on a renewal, counted from when it was sent. Default 10 s. */
   readonly renewDeadlineMs?: number;
   /** Interval between renewals, and after a failed attempt; a contender polls more often. Default 2 s. */
   readonly retryPeriodMs?: number;

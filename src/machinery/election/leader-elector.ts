@@ -13,7 +13,7 @@ import { becameLeader, stoppedLeading } from './events.ts';
 import { LeaseContender } from './lease-contender.ts';
 import { masterStatus } from './metrics.ts';
 
-/** How long the leader's work may take to end after its signal aborted. After that the lease expires instead of being released. */
+/** Maximum time of the leader's work after its signal aborted. After that the lease expires instead of being released. */
 export const drainMsMax = 10_000;
 /** Time past the lease's expiry after which an unrenewed leader reports itself unhealthy (client-go `HealthzAdaptor`). */
 export const unhealthyAfterMs = 20_000;
@@ -136,10 +136,10 @@ export class LeaderElector implements Leadership {
     leading.release();
     const ended = await this.#drain(work);
     renewing.abort();
-    const kept = await renewal;
-    await this.#stepDown(kept && ended?.end === 'drained');
+    const isRenewed = await renewal;
+    await this.#stepDown(isRenewed && ended?.end === 'drained');
     if (ended?.end === 'failed') throw ended.cause;
-    return kept || isStopRequested ? 'stopped' : 'lost';
+    return isRenewed || isStopRequested ? 'stopped' : 'lost';
   }
 
   /** Renews until the signal aborts (true) or the lease is lost (false). Resolves no later than the renew deadline. */
@@ -165,7 +165,7 @@ export class LeaderElector implements Leadership {
     this.#options.logger.warn({ renewDeadlineMs }, message);
   }
 
-  /** How the work ended, or undefined if it did not end within the limit. */
+  /** Result of the work, or undefined if it did not end within the limit. */
   async #drain(work: Promise<WorkResult>): Promise<WorkResult | undefined> {
     const done = new AbortController();
     const timeout = this.#options.clock.sleep(drainMsMax, done.signal).then(() => undefined);

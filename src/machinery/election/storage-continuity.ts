@@ -8,7 +8,7 @@ import { elapsedMs, type Instant, instantOf } from './lease-deadline.ts';
 /** A proxy that answers from an old state now and then must not cause one list of everything after the other. */
 const restoresMsMin = 10_000;
 
-interface Seen {
+interface SeenVersion {
   readonly lease: Lease;
   readonly version: string;
   readonly at: Instant;
@@ -25,7 +25,7 @@ export class StorageContinuity {
   readonly #clock: Clock;
   readonly #gapMsMax: number;
   /** The last response that contained the lease. */
-  #seen: Seen | undefined;
+  #seen: SeenVersion | undefined;
   /** The lease before the first gap since the history was verified, and when that gap ended. */
   #unverified: { readonly lease: Lease; readonly sinceMs: number } | undefined;
   #mark: string | undefined;
@@ -67,7 +67,7 @@ export class StorageContinuity {
     return false;
   }
 
-  #noticeGap(before: Seen, at: Instant): void {
+  #noticeGap(before: SeenVersion, at: Instant): void {
     if (elapsedMs(before.at, at) <= this.#gapMsMax) return;
     this.#unverified ??= { lease: before.lease, sinceMs: at.monotonicMs };
   }

@@ -46,7 +46,7 @@ export function describeEventLine({ about, type, reason, message }: EventDraft):
   return `Event(${describeReference(about)}): type: '${type}' reason: '${reason}' ${message}`;
 }
 
-/** As Go's `%#v` prints it, zero values included; the resourceVersion is always empty. */
+/** Reference as Go's `%#v` prints it, zero values included; the resourceVersion is always empty. */
 function describeReference({ kind, namespace, name, uid, apiVersion, fieldPath }: ObjectReference): string {
   const fields = [
     ['Kind', kind],

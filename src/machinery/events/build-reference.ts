@@ -28,9 +28,9 @@ export function selectEventNamespace({ namespace }: ObjectReference): string {
 }
 
 /**
- * How a kubelet's events reference its node. `name`: the node's name as the uid and no apiVersion, as kubelets up to 1.28;
- * `kubectl describe node` searches for that besides the real uid. `none`: name and apiVersion only, as newer kubelets.
- * `real`: the real uid, as the node controllers.
+ * Form of references to the node in a kubelet's events. `name`: the node's name as the uid and no apiVersion, as
+ * kubelets up to 1.28; `kubectl describe node` searches for that besides the real uid. `none`: name and apiVersion only,
+ * as newer kubelets. `real`: the real uid, as the node controllers.
  */
 export type NodeEventUid = 'name' | 'real' | 'none';
 

@@ -19,7 +19,7 @@ import { LruMap } from '../queueing/lru-map.ts';
 /** Maximum keys in each LRU cache; the least recently used one is evicted (`maxLruCacheEntries`). */
 export const correlatorEntriesMax = 4_096;
 
-/** What to write: the whole event, and the patch to try first if it repeats a stored one. */
+/** Event to write: the whole event, and the patch to try first if it repeats a stored one. */
 export interface CorrelatedEvent {
   readonly event: Event;
   readonly patch: EventPatch | undefined;

@@ -6,7 +6,7 @@ import { SeriesBroadcaster } from './series-broadcaster.ts';
 export const eventsApis = ['core', 'events.k8s.io'] as const;
 export type EventsApi = (typeof eventsApis)[number];
 
-/** The one that kube-controller-manager's node controllers and kubelets use. */
+/** Default API: that of kube-controller-manager's node controllers and of kubelets. */
 export const eventsApiDefault: EventsApi = 'core';
 
 /** A broadcaster that writes to this API. */

@@ -24,7 +24,7 @@ type DueCount =
   | { readonly why: 'refresh' | 'finish'; readonly key: string }
   | { readonly why: 'gone'; readonly key: string; readonly series: Series };
 
-interface Entry {
+interface SeriesEntry {
   readonly key: string;
   readonly series: Series;
   /** The count that the API server accepted or rejected last. */
@@ -33,7 +33,7 @@ interface Entry {
 
 /** The active series and the counts that are due. See `correlate-series.ts` for the rules. */
 export class SeriesTable {
-  readonly #entries: LruMap<Entry>;
+  readonly #entries: LruMap<SeriesEntry>;
   /** At most one for each entry, and one for each entry evicted since. */
   readonly #due: DueCount[] = [];
 
@@ -108,6 +108,6 @@ export class SeriesTable {
 }
 
 /** A single event is written as a whole when it is recorded. */
-function isUnwritten({ series, writtenCount }: Entry): boolean {
+function isUnwritten({ series, writtenCount }: SeriesEntry): boolean {
   return series.count > 1 && series.count > writtenCount;
 }

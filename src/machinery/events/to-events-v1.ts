@@ -12,7 +12,7 @@ const actionBytesMax = 128;
 const reasonBytesMax = 128;
 const reportingInstanceBytesMax = 128;
 
-/** As {@link describeProblem}; events.k8s.io/v1 also requires a reason. */
+/** Problem with a draft, as of {@link describeProblem}; events.k8s.io/v1 also requires a reason. */
 export function describeEventV1Problem(draft: EventDraft): string | undefined {
   return describeProblem(draft) ?? (draft.reason === '' ? 'reason: must not be empty' : undefined);
 }

@@ -5,7 +5,7 @@ interface Named {
   readonly resourceVersion: string;
 }
 
-interface Entry<T> {
+interface MutationEntry<T> {
   readonly view: T;
   readonly atMs: number;
   /** The newest version seen in the store since; undefined if none was seen. */
@@ -42,7 +42,7 @@ export class MutationCache<T extends Named> {
   readonly #nowMs: () => number;
   readonly #listSentAtMs: () => number | undefined;
   readonly #keepMsMax: number;
-  readonly #entries = new Map<string, Entry<T>>();
+  readonly #entries = new Map<string, MutationEntry<T>>();
 
   constructor(fromStore: (name: string) => T | undefined, options: MutationCacheOptions<T> = {}) {
     this.#fromStore = fromStore;
@@ -91,7 +91,7 @@ export class MutationCache<T extends Named> {
     return this.#entries.size;
   }
 
-  #isNewer(entry: Entry<T>, fromStore: T | undefined): boolean {
+  #isNewer(entry: MutationEntry<T>, fromStore: T | undefined): boolean {
     if (this.#nowMs() - entry.atMs > this.#keepMsMax) return false;
     if (entry.atMs < (this.#listSentAtMs() ?? -Infinity)) return false;
     // An object never seen in the store may not have arrived yet; one that was seen has been deleted.

@@ -138,15 +138,15 @@ const internedCharsMax = 4_096;
 export class ValueInterner {
   readonly #strings = new Map<string, string>();
   readonly #structures = new Map<string, unknown>();
-  readonly #kept = new WeakSet<object>();
+  readonly #interned = new WeakSet<object>();
 
   /** The first value equal to this one, or this one. */
   intern(value: unknown): unknown {
     if (typeof value === 'string') return remember(this.#strings, value, value, internedStringsMax);
     // A reader that shares values itself passes the very object that is kept here.
-    if (typeof value !== 'object' || value === null || this.#kept.has(value)) return value;
+    if (typeof value !== 'object' || value === null || this.#interned.has(value)) return value;
     const first = remember(this.#structures, JSON.stringify(value), value, internedStructuresMax);
-    if (first === value) this.#kept.add(value);
+    if (first === value) this.#interned.add(value);
     return first;
   }
 

@@ -73,7 +73,7 @@ interface ReflectorOptions<T extends object> extends Ambient {
  */
 export type QuietLimit = (stream: { readonly following: boolean; readonly trips: number }) => number;
 
-/** How a step ended, and details for the log and the delay. */
+/** Outcome of a step, with details for the log and the delay. */
 interface StepOutcome {
   readonly end: StepEnd;
   readonly message?: string;

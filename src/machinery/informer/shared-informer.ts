@@ -24,11 +24,14 @@ export interface SharedInformerOptions<Raw extends KubeObject, View> extends Obj
   readonly indexes?: IndexFunctions<View>;
   readonly api: KubeReader;
   readonly random: Random;
-  /** Of all clients of the process: an answer to one ends the backoffs of all after an outage. One of its own when absent. */
+  /**
+   * Contact that all clients of the process share: an answer to one ends the backoffs of all after an outage. Absent: one
+   * of its own.
+   */
   readonly contact?: ApiContact | undefined;
   /** Milliseconds without events after which a watch is reopened; 90 s when absent. */
   readonly quietMsMax?: number;
-  /** The same for a resource that is never idle, by its number of objects; doubled with each consecutive false alarm. */
+  /** Quiet limit of a resource that is never idle, by its number of objects; doubled with each consecutive false alarm. */
   readonly busyQuietMs?: (objects: number) => number;
   /** Called with the version of the storage when a consistent read has shown it, for the informers of other resources. */
   readonly onVersion?: (version: string) => void;
@@ -104,9 +107,10 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
   }
 
   /**
-   * Another informer of the same storage has read this version. If it is older than what this one has reached, the storage
-   * was restored from a backup; while no watch is open, a list follows instead of a watch that would miss what changed
-   * until the storage passes the reached version. Resources in storages of their own cost an unnecessary list.
+   * Notes a version that another informer of the same storage has read. If it is older than what this one has reached,
+   * the storage was restored from a backup; while no watch is open, a list follows instead of a watch that would miss
+   * what changed until the storage passes the reached version. Resources in storages of their own cost an unnecessary
+   * list.
    */
   noticeStorageVersion(version: string): void {
     this.#reflector.noticeStorageVersion(version);

@@ -16,7 +16,7 @@ export async function readBody(chunks: AsyncIterable<Buffer>, bytesMax: number):
   return Buffer.concat(read);
 }
 
-/** The same chunks. Throws an ApiError `too-large` above the limit. */
+/** Chunks of a body up to the limit. Throws an ApiError `too-large` above it. */
 export async function* limited(chunks: AsyncIterable<Buffer>, bytesMax: number): AsyncIterable<Buffer> {
   let bytes = 0;
   for await (const chunk of chunks) {

@@ -6,7 +6,7 @@ import { retryAfterMsMax } from '../supervision/request-retry.ts';
 /** Characters of a message of the API server that are kept: admission webhooks write them too. */
 const messageCharsMax = 1_000;
 
-/** How an error names the request: `PATCH /api/v1/nodes/n1`. */
+/** Request as an error names it: `PATCH /api/v1/nodes/n1`. */
 interface RequestLine {
   readonly method: string;
   readonly path: string;

@@ -158,7 +158,7 @@ function guarded(handler: Dispatcher.DispatchHandler, assertMaySend: () => void)
 }
 
 /**
- * Of the options of a socket whose reads are paced: its source stops after each read until it is asked for more, so what
+ * High-water mark of a socket whose reads are paced: its source stops after each read until it is asked for more, so what
  * arrives meanwhile stays in the kernel's buffer and wakes nothing.
  */
 const pacedHighWaterMark = 1;

@@ -20,7 +20,7 @@ export interface PodPort {
 }
 
 interface PortForwardOptions {
-  /** Of the API server, without a trailing slash. */
+  /** URL of the API server, without a trailing slash. */
   readonly server: string;
   readonly headers: Headers;
   readonly dispatcher: Dispatcher;

@@ -31,7 +31,7 @@ export class ReadPace {
   #bytesPerArrival = 1;
   #readAtMs = -Infinity;
   #readFromByte = 0;
-  /** Of the last pause. */
+  /** Time of the last pause. */
   #pausedAtMs = -Infinity;
   #pausedAtByte = 0;
 
@@ -59,7 +59,7 @@ export class ReadPace {
     return this.#options.decidesBy(dueMs) ? 0 : dueMs - nowMs;
   }
 
-  /** How long the stream takes for {@link fullReadBytes}, at the rate since the last pause; 0: no pause. */
+  /** Time that the stream takes for {@link fullReadBytes}, at the rate since the last pause; 0: no pause. */
   #pauseMs(nowMs: number, bytes: number): number {
     const bytesPerMs = (bytes - this.#pausedAtByte) / Math.max(1, nowMs - this.#pausedAtMs);
     this.#pausedAtMs = nowMs;

@@ -88,7 +88,7 @@ const noTimeout = 0;
 const unansweredAfterMs = 500;
 
 /** One attempt at a request. */
-interface Attempt {
+interface TransportAttempt {
   readonly request: HttpRequest;
   readonly link: TimedAbort;
   readonly role: Role;
@@ -156,7 +156,7 @@ export class HttpTransport {
 
   async #openOnce(request: HttpRequest): Promise<WatchBody | FailedAttempt> {
     const link = new TimedAbort([request.signal, this.#closing.signal], this.#options.requestTimeoutMs);
-    const attempt: Attempt = { request, link, role: 'watches' };
+    const attempt: TransportAttempt = { request, link, role: 'watches' };
     try {
       const response = await this.#timed('WATCH', () => this.#request(attempt));
       link.restart(this.#options.watchQuietMsMax);
@@ -235,7 +235,7 @@ export class HttpTransport {
     signal: AbortSignal,
   ): Promise<{ readonly value: T } | FailedAttempt> {
     const link = new TimedAbort([signal], this.#timeoutMs(request));
-    const attempt: Attempt = { request, link, role: 'unary' };
+    const attempt: TransportAttempt = { request, link, role: 'unary' };
     try {
       return await this.#timed(request.method, async () => {
         const response = await this.#request(attempt);
@@ -252,12 +252,12 @@ export class HttpTransport {
     }
   }
 
-  #noteProgress({ request, link }: Attempt): void {
+  #noteProgress({ request, link }: TransportAttempt): void {
     if (request.isStreamed === true) link.extend(this.#options.streamMsMax);
   }
 
   /** The response headers of a 2xx response. Throws an ApiError for any other status, and undici's error without a response. */
-  async #request(attempt: Attempt): Promise<Response> {
+  async #request(attempt: TransportAttempt): Promise<Response> {
     const { request, link, role } = attempt;
     const { signal } = link;
     const authorization = await unlessAborted(this.#authorization(), signal);
@@ -290,7 +290,7 @@ export class HttpTransport {
     if (this.#options.connection.refused(authorization)) this.#renewable.add(error);
   }
 
-  async #dispatch(attempt: Attempt, authorization: Headers): Promise<Response> {
+  async #dispatch(attempt: TransportAttempt, authorization: Headers): Promise<Response> {
     const { request, role } = attempt;
     const { signal } = attempt.link;
     const { clock } = this.#options;
@@ -334,7 +334,7 @@ export class HttpTransport {
   }
 
   /** Converts the error of an attempt. */
-  #failure(attempt: Attempt, error: unknown): FailedAttempt {
+  #failure(attempt: TransportAttempt, error: unknown): FailedAttempt {
     if (error instanceof ApiError) return { error, lost: false, renewable: this.#renewable.has(error) };
     const { aborted, overdue } = attempt.link;
     const unsent = error instanceof UnsentError;
@@ -351,7 +351,7 @@ export class HttpTransport {
    * After a request that timed out all idle connections are suspect; after one that was reset or aborted only if no other
    * was answered since it was sent.
    */
-  #renewUnansweredPools({ sent, link }: Attempt): void {
+  #renewUnansweredPools({ sent, link }: TransportAttempt): void {
     if (sent === undefined) return;
     const { pools, atMs } = sent;
     if (link.aborted && this.#options.clock.monotonicMs() - atMs < unansweredAfterMs) return;
@@ -429,7 +429,7 @@ function contentTypeOf({ headers }: Response): string | undefined {
   return typeof value === 'object' ? value[0] : value;
 }
 
-/** As in client-go: a request without a response has the code `<error>`. */
+/** Label of a response code, as in client-go: a request without a response has the code `<error>`. */
 function codeLabel(code: number): string {
   return code === 0 ? '<error>' : String(code);
 }

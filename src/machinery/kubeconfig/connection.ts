@@ -37,7 +37,7 @@ export interface LoadConnectionOptions {
 }
 
 /** A named entry of a kubeconfig, and its file. */
-interface Entry {
+interface KubeconfigEntry {
   readonly name: string;
   readonly file: string;
   readonly fields: JsonMap;
@@ -45,9 +45,9 @@ interface Entry {
 
 interface Kubeconfig {
   readonly files: readonly string[];
-  readonly clusters: readonly Entry[];
-  readonly users: readonly Entry[];
-  readonly contexts: readonly Entry[];
+  readonly clusters: readonly KubeconfigEntry[];
+  readonly users: readonly KubeconfigEntry[];
+  readonly contexts: readonly KubeconfigEntry[];
   readonly currentContext: string | undefined;
 }
 
@@ -82,7 +82,7 @@ function readKubeconfigs(path: string | undefined): Kubeconfig | undefined {
 
 /** The first file that sets a value takes precedence (client-go `ClientConfigLoadingRules`). */
 function mergeTwo(a: Kubeconfig, b: Kubeconfig): Kubeconfig {
-  const firsts = (x: readonly Entry[], y: readonly Entry[]): readonly Entry[] => [
+  const firsts = (x: readonly KubeconfigEntry[], y: readonly KubeconfigEntry[]): readonly KubeconfigEntry[] => [
     ...x,
     ...y.filter((entry) => !x.some((known) => known.name === entry.name)),
   ];
@@ -120,7 +120,11 @@ function parseFile(file: string): JsonMap {
   return document;
 }
 
-function entriesOf(document: JsonMap, file: string, words: { list: string; entry: string }): readonly Entry[] {
+function entriesOf(
+  document: JsonMap,
+  file: string,
+  words: { list: string; entry: string },
+): readonly KubeconfigEntry[] {
   const list = ownValue(document, words.list) ?? [];
   if (!Array.isArray(list)) throw new ConnectionError({ file, field: words.list }, 'is not a list');
   return list.map((item: unknown, at) => {
@@ -156,13 +160,13 @@ async function targetOf(
   };
 }
 
-function find(entries: readonly Entry[], name: string, place: ConfigLocation): Entry {
+function find(entries: readonly KubeconfigEntry[], name: string, place: ConfigLocation): KubeconfigEntry {
   const found = entries.find((entry) => entry.name === name);
   if (found === undefined) throw new ConnectionError(place, `"${name}" not found`);
   return found;
 }
 
-function serverOf(cluster: Entry): string {
+function serverOf(cluster: KubeconfigEntry): string {
   const place = { file: cluster.file, field: `clusters.${cluster.name}.server` };
   const server = text(cluster.fields, 'server');
   if (server === undefined) throw new ConnectionError(place, 'is missing');
@@ -173,7 +177,7 @@ function serverOf(cluster: Entry): string {
   return withoutTrailing(server, '/');
 }
 
-function proxyOf({ file, name, fields }: Entry): string | undefined {
+function proxyOf({ file, name, fields }: KubeconfigEntry): string | undefined {
   return checkedProxy(text(fields, 'proxy-url'), { file, field: `clusters.${name}.proxy-url` });
 }
 
@@ -196,13 +200,13 @@ function withoutPassword(address: string): string {
   return end < 0 ? address : `${scheme === 0 ? '' : address.slice(0, scheme + 1)}***${address.slice(end)}`;
 }
 
-function clusterFields(cluster: Entry): JsonMap {
+function clusterFields(cluster: KubeconfigEntry): JsonMap {
   assertSupported(problemOfCluster(cluster.fields), cluster, 'clusters');
   return withAbsolutePaths(cluster, 'clusters', ['certificate-authority']);
 }
 
 /** Token files and plugins are handled separately: they have their own reload rules. */
-function userFields(user: Entry): JsonMap {
+function userFields(user: KubeconfigEntry): JsonMap {
   assertSupported(problemOfUser(user.fields), user, 'users');
   requirePair(user);
   const fields = withAbsolutePaths(user, 'users', ['client-certificate', 'client-key']);
@@ -211,13 +215,13 @@ function userFields(user: Entry): JsonMap {
   return text(fields, 'tokenFile') === undefined ? { ...rest, token } : rest;
 }
 
-function assertSupported(problem: Problem | undefined, { file, name }: Entry, list: string): void {
+function assertSupported(problem: Problem | undefined, { file, name }: KubeconfigEntry, list: string): void {
   if (problem !== undefined)
     throw new ConnectionError({ file, field: `${list}.${name}.${problem.name}` }, problem.problem);
 }
 
 /** A token takes precedence over a plugin (client-go rejects both together). */
-function loginOf(user: Entry, cluster: Entry, dependencies: Dependencies): Login {
+function loginOf(user: KubeconfigEntry, cluster: KubeconfigEntry, dependencies: Dependencies): Login {
   const file = text(withAbsolutePaths(user, 'users', ['tokenFile']), 'tokenFile');
   if (file !== undefined) {
     const place = { file: user.file, field: `users.${user.name}.tokenFile` };
@@ -240,7 +244,7 @@ function pluginOf(
   return new ExecPlugin({ command: settings.command, obtain, ...dependencies });
 }
 
-function requirePair(user: Entry): void {
+function requirePair(user: KubeconfigEntry): void {
   const has = (name: string): boolean => (text(user.fields, name) ?? text(user.fields, `${name}-data`)) !== undefined;
   const missing = has('client-certificate') ? 'client-key' : 'client-certificate';
   if (has('client-certificate') === has('client-key')) return;
@@ -248,7 +252,7 @@ function requirePair(user: Entry): void {
 }
 
 /** Paths are relative to their kubeconfig. Throws if such a file cannot be read. */
-function withAbsolutePaths(entry: Entry, list: string, names: readonly string[]): JsonMap {
+function withAbsolutePaths(entry: KubeconfigEntry, list: string, names: readonly string[]): JsonMap {
   const fields: Record<string, unknown> = { ...entry.fields };
   for (const name of names) {
     const path = text(entry.fields, name);

@@ -15,7 +15,7 @@ const kind = 'ExecCredential';
 /** The credential that a plugin returned; an absent field is undefined. */
 export interface PluginCredential {
   readonly token: string | undefined;
-  /** Both or neither. */
+  /** Client certificate and its key: both or neither. */
   readonly certPem: string | undefined;
   readonly keyPem: string | undefined;
   /** Wall time; undefined: valid for the lifetime of the process. */

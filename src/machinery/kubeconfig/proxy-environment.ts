@@ -63,7 +63,7 @@ function splitPort(entry: string): { readonly name: string; readonly port: strin
   return { name: bracketed ?? plain ?? entry, port };
 }
 
-/** Both are addresses and equal, in any notation. */
+/** True if both are addresses and equal, in any notation. */
 function sameAddress(a: string, b: string): boolean {
   return inSubnet(b, `${a}/${isIP(a) === 6 ? 128 : 32}`);
 }

@@ -9,7 +9,7 @@ import type { PageCertificate } from './page-listener.ts';
 const certificatePollMs = 10_000;
 
 interface CertificatePaths {
-  /** Both or neither. */
+  /** The certificate and its key: both files or neither. */
   readonly tlsCertFile: string | undefined;
   readonly tlsPrivateKeyFile: string | undefined;
   readonly clientCaFile: string | undefined;

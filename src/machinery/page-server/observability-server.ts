@@ -30,7 +30,7 @@ export interface StreamAnswer extends Omit<Answer, 'body'> {
 export interface Route {
   /** A path that ends with `/` also matches everything below it. The longest match wins. */
   readonly path: string;
-  /** Of every response at this path, error responses included. */
+  /** Headers of every response at this path, error responses included. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Must respond from memory: the client may be a liveness probe. An error becomes a 500. */
   answer(url: URL): Answer | Promise<Answer>;
@@ -131,7 +131,10 @@ export interface RunningObservability {
   close(): Promise<void>;
 }
 
-/** Both sets of pages, on one listener if both addresses are equal. Rejects, with everything closed, if an address is not available. */
+/**
+ * Starts the servers of both sets of pages, on one listener if both addresses are equal. Rejects, with everything closed,
+ * if an address is not available.
+ */
 export async function startObservability(options: ObservabilityOptions): Promise<RunningObservability> {
   const { metrics, health } = options;
   if (sameAddress(metrics.address, health.address)) {

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 
-/** What a server without TLS is reached by, beside loopback names. */
+/** Names of a server without TLS, besides loopback names. */
 interface OwnHosts {
   /** The address that the connection came to, as its socket has it. */
   readonly localAddress: string | undefined;

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
 import type { Meter } from './meter.ts';
 
-/** What nearly every component needs from its surroundings. */
+/** Ports that nearly every component uses. */
 export interface Ambient {
   readonly clock: Clock;
   readonly logger: Logger;

@@ -33,7 +33,7 @@ export interface ListTaking {
 export interface UndecodableObject {
   /** The object's metadata; undefined if that could not be decoded either. */
   readonly metadata: ObjectMeta | undefined;
-  /** What is wrong with the bytes. */
+  /** Problem with the bytes. */
   readonly problem: string;
 }
 
@@ -57,7 +57,7 @@ export interface WatchOptions extends Selection {
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; readonly object: KubeObject }
   | { readonly type: 'ERROR'; readonly object: Status }
-  /** Not part of the API: an event that could not be decoded. `change` is its type, if that could be decoded. */
+  /** An event that could not be decoded; not part of the API. `change` is its type, if that could be decoded. */
   | { readonly type: 'UNDECODABLE'; readonly change: ObjectEventType | undefined; readonly object: UndecodableObject };
 
 export type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';

@@ -21,7 +21,7 @@ export interface DeleteOptions {
   readonly resourceVersion?: string;
   /** Defaults to the object's own. */
   readonly gracePeriodSeconds?: number;
-  /** As in {@link WriteOptions}. */
+  /** Condition of the write, as in {@link WriteOptions}. */
   readonly stillWanted?: () => boolean;
   readonly lane?: WriteLane;
 }

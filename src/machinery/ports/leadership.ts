@@ -4,7 +4,7 @@ export interface Leadership {
 }
 
 /**
- * How a leader's work ended. `drained`: the outcome of every write is known. `cut-off`: a write may still reach the API
+ * End of a leader's work. `drained`: the outcome of every write is known. `cut-off`: a write may still reach the API
  * server, so the lease must not be released early.
  */
 export type Ending = 'drained' | 'cut-off';

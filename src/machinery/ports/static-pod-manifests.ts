@@ -1,6 +1,6 @@
 /** Sources of static pod manifests. No method rejects: a failure is a result with a `problem`. */
 
-/** What is at the configured path. `names` are the entries of the directory, unsorted, subdirectories included. */
+/** Object at the configured path. `names` are the entries of the directory, unsorted, subdirectories included. */
 export type ManifestPlace =
   | { readonly kind: 'missing' }
   | { readonly kind: 'file' }
@@ -14,7 +14,7 @@ export type ManifestRead =
   | { readonly kind: 'ignored'; readonly problem: string }
   | { readonly kind: 'broken'; readonly problem: string };
 
-/** How a watch ended. `ended`: the watched path was replaced, or the caller aborted; it can be watched again. */
+/** End of a watch. `ended`: the watched path was replaced, or the caller aborted; it can be watched again. */
 export type WatchEnd =
   | { readonly kind: 'missing' }
   | { readonly kind: 'ended' }
@@ -29,7 +29,7 @@ export interface ManifestWatcher {
 
 /** A file or a directory of files on this machine. */
 export interface ManifestFiles {
-  /** As configured. */
+  /** Path as configured. */
   readonly path: string;
   look(): Promise<ManifestPlace>;
   /** `name`: an entry of the directory, or empty for the path itself. */
@@ -44,7 +44,7 @@ export type ManifestAnswer =
   | { readonly kind: 'failed'; readonly problem: string };
 
 export interface ManifestUrl {
-  /** As configured, without credentials. */
+  /** URL as configured, without credentials. */
   readonly url: string;
   get(signal: AbortSignal): Promise<ManifestAnswer>;
 }

@@ -1,5 +1,5 @@
 /**
- * What a write is for. `recovery`: removes taints and conditions of a node that is healthy again; `detection`: the status
+ * Purpose of a write. `recovery`: removes taints and conditions of a node that is healthy again; `detection`: the status
  * and NoSchedule taints of an unhealthy node, and the readiness of its pods; `tainting`: NoExecute taints, which the
  * eviction rate paces: behind other writes they would come closer together; `eviction`: the deletion of pods;
  * `housekeeping`: labels, taints of new nodes, pod garbage collection.

@@ -1,4 +1,4 @@
-interface Entry {
+interface HeapEntry {
   readonly key: string;
   dueMs: number;
   order: number;
@@ -9,7 +9,7 @@ interface Entry {
  * deterministic. Setting, updating and removing cost O(log n).
  */
 export class KeyedHeap {
-  readonly #entries: Entry[] = [];
+  readonly #entries: HeapEntry[] = [];
   readonly #indexes = new Map<string, number>();
   #order = 0;
 
@@ -80,11 +80,6 @@ export class KeyedHeap {
     return Math.max(0, (this.#entries[0]?.dueMs ?? Infinity) - nowMs);
   }
 
-  clear(): void {
-    this.#entries.length = 0;
-    this.#indexes.clear();
-  }
-
   /** All keys, earliest first. */
   keysInOrder(): readonly string[] {
     return [...this.#entries].sort((a, b) => (isBefore(a, b) ? -1 : 1)).map((entry) => entry.key);
@@ -128,6 +123,6 @@ export class KeyedHeap {
   }
 }
 
-function isBefore(a: Entry, b: Entry): boolean {
+function isBefore(a: HeapEntry, b: HeapEntry): boolean {
   return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 }

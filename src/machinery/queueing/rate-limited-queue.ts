@@ -2,11 +2,11 @@ import { Backoff, type BackoffLimits } from './backoff.ts';
 import { KeyedHeap } from './keyed-heap.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
-/** As in kube-controller-manager: a retry is due after its wait, not at its end. */
+/** One nanosecond: a retry is due after its wait, not at its end, as in kube-controller-manager. */
 const nanosecondMs = 1e-6;
 const retryLimits: BackoffLimits = { delayMsMin: 100, delayMsMax: 30_000 };
 
-interface Entry {
+interface QueueEntry {
   /** First come, first served: a postponed key keeps its position. */
   readonly position: number;
   readonly sinceMs: number;
@@ -18,7 +18,7 @@ interface Entry {
  */
 export class RateLimitedQueue {
   /** In insertion order. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, QueueEntry>();
   /** Due keys, by position. */
   readonly #due = new KeyedHeap();
   /** Postponed keys, by the end of their wait. Keys whose action is in progress are in neither heap. */
@@ -148,7 +148,7 @@ export class RateLimitedQueue {
     return Math.max(...this.#buckets.map((bucket) => bucket.nextAtMs(nowMs)));
   }
 
-  /** Of the own bucket, as is {@link resize}. */
+  /** Changes the rate of the own bucket, as does {@link resize}. */
   swapRate(ratePerSecond: number, nowMs: number): void {
     this.bucket.swapRate(ratePerSecond, nowMs);
     this.#onEarlier();
@@ -158,7 +158,7 @@ export class RateLimitedQueue {
     this.bucket.resize(ratePerSecond, burst, nowMs);
   }
 
-  /** Another process took an action at that time. */
+  /** Spends the tokens of an action that another process took at that time. */
   restoreSpent(spentAtMs: number, nowMs: number): void {
     for (const bucket of this.#buckets) bucket.restoreSpent(spentAtMs, nowMs);
   }

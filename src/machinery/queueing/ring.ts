@@ -2,7 +2,7 @@
 export class Ring<T> {
   readonly #capacity: number;
   readonly #items: T[] = [];
-  /** Where the next item goes. */
+  /** Place of the next item. */
   #next = 0;
 
   constructor(capacity: number) {

@@ -7,9 +7,9 @@ interface TokenRate {
   readonly ratePerSecond: number;
 }
 
-/** `wait`: to be asked again after this time at the latest. */
+/** Answer to a key that needs a token. `wait`: it is to try again after this time at the latest. */
 export type TokenAnswer =
-  | { readonly kind: 'granted'; readonly giveBack: () => void }
+  | { readonly kind: 'granted'; readonly returnToken: () => void }
   | { readonly kind: 'wait'; readonly ms: number };
 
 /** A key that waits for a token. */
@@ -24,24 +24,24 @@ export interface TokenWait {
 interface TokenQueuesOptions {
   /** Monotonic. */
   readonly nowMs: () => number;
-  /** This key is the first one in its queue, and there is a token after this time: it is to ask then. */
+  /** Called when this key is the first one in its queue, and there is a token after this time: it is to try then. */
   readonly onFirst: (key: string, afterMs: number) => void;
-  /** Whether a key that has to wait will ask again. One that will not loses its place. */
-  readonly willAsk: (key: string) => boolean;
+  /** True if a key that has to wait will try again. One that will not loses its place. */
+  readonly willTry: (key: string) => boolean;
 }
 
-/** A key that waits asks again after this time whatever happens. */
-const askAgainMs = 5_000;
+/** Time after which a key that waits tries again whatever happens. */
+const retryMs = 5_000;
 
 /**
  * Keys that wait for a token before they act, in queues with a token bucket each: first come, first served. A key takes a token
- * only when it asks, at the moment at which it can act; one that cannot act rests, and keeps its place. Time is an argument.
+ * only at the moment at which it can act; one that cannot act backs off, and keeps its place. Time is an argument.
  */
 export class TokenQueues {
   readonly #options: TokenQueuesOptions;
   readonly #queues = new Map<string, RateLimitedQueue>();
   readonly #queueOf = new Map<string, string>();
-  /** Keys that wait for a token. Others in a queue rest. */
+  /** Keys that wait for a token. Others in a queue have backed off. */
   readonly #waiting = new Set<string>();
 
   constructor(options: TokenQueuesOptions) {
@@ -49,24 +49,24 @@ export class TokenQueues {
   }
 
   /**
-   * The key can act now. A token that is granted is spent, unless it is given back because nothing was done. In both cases it
-   * is at the end if it asks again, so that one that fails each time delays others by one token only.
+   * Takes a token for a key that can act now. It is spent, unless it is returned because nothing was done. In both cases the key
+   * is at the end if it tries again, so that one that fails each time delays others by one token only.
    */
-  ask(key: string, { queue: name, ratePerSecond }: TokenRate): TokenAnswer {
+  tryTake(key: string, { queue: name, ratePerSecond }: TokenRate): TokenAnswer {
     const nowMs = this.#options.nowMs();
     const queue = this.#enter(key, name, ratePerSecond);
     const first = this.#firstOf(queue, key);
     if (first !== key || !queue.tryTakeToken(nowMs)) {
       this.#waiting.add(key);
-      const ownMs = first === key ? queue.nextTokenAtMs(nowMs) - nowMs : askAgainMs;
-      return { kind: 'wait', ms: Math.min(ownMs, askAgainMs) };
+      const ownMs = first === key ? queue.nextTokenAtMs(nowMs) - nowMs : retryMs;
+      return { kind: 'wait', ms: Math.min(ownMs, retryMs) };
     }
     this.leave(key);
-    return { kind: 'granted', giveBack: () => this.#giveBack(queue, nowMs) };
+    return { kind: 'granted', returnToken: () => this.#returnToken(queue, nowMs) };
   }
 
-  /** The key cannot act now. It keeps its place, and others are served before it until it asks again. */
-  rest(key: string): void {
+  /** Marks a key that cannot act now. It keeps its place, and others are served before it until it tries again. */
+  backOff(key: string): void {
     const queue = this.#find(key);
     if (queue === undefined) return;
     this.#waiting.delete(key);
@@ -146,9 +146,9 @@ export class TokenQueues {
 
   /** Removes keys before this one that will not ask again. */
   #firstOf(queue: RateLimitedQueue, asking: string): string | undefined {
-    const { nowMs, willAsk } = this.#options;
+    const { nowMs, willTry } = this.#options;
     let first = queue.peekDue(nowMs());
-    while (first !== undefined && first !== asking && !willAsk(first)) {
+    while (first !== undefined && first !== asking && !willTry(first)) {
       this.#waiting.delete(first);
       this.#queueOf.delete(first);
       queue.remove(first);
@@ -157,7 +157,7 @@ export class TokenQueues {
     return first;
   }
 
-  #giveBack(queue: RateLimitedQueue, takenAtMs: number): void {
+  #returnToken(queue: RateLimitedQueue, takenAtMs: number): void {
     queue.returnToken(this.#options.nowMs(), takenAtMs);
     this.#callFirst(queue);
   }

@@ -1,7 +1,7 @@
 import { Backoff, type BackoffLimits } from './backoff.ts';
 import { KeyedHeap } from './keyed-heap.ts';
 
-/** What happens to a key after it was processed. */
+/** Outcome of processing a key: what happens to the key next. */
 export type WorkOutcome =
   | { readonly next: 'forget' }
   | { readonly next: 'requeue'; readonly afterMs: number }

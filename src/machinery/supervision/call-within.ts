@@ -2,7 +2,7 @@ import { ApiError } from '../api/api-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import { abortReason, LinkedAbort } from './abort.ts';
 
-interface Limit {
+interface CallLimit {
   readonly clock: Clock;
   readonly ms: number;
   readonly signal: AbortSignal;
@@ -13,7 +13,7 @@ interface Limit {
  * The call's own signal is aborted too, but the call is not awaited: a transport that hangs on a dead connection must not
  * delay a deadline. A later result is discarded.
  */
-export async function callWithin<T>(limit: Limit, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function callWithin<T>(limit: CallLimit, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   if (limit.signal.aborted) throw abortedError();
   const link = new LinkedAbort(limit.signal);
   try {
@@ -30,7 +30,7 @@ export async function callWithin<T>(limit: Limit, call: (signal: AbortSignal) =>
 const expired = Symbol('expired');
 
 /** Resolves also when the call has ended, so it must not make an error. */
-async function expiry({ clock, ms }: Limit, signal: AbortSignal): Promise<typeof expired> {
+async function expiry({ clock, ms }: CallLimit, signal: AbortSignal): Promise<typeof expired> {
   await clock.sleep(ms, signal);
   return expired;
 }
@@ -43,7 +43,7 @@ function abortedError(): ApiError {
   return new ApiError({ reason: 'aborted', message: 'the call was aborted' });
 }
 
-interface Condition {
+interface CallCondition {
   readonly clock: Clock;
   /** Time between two checks. */
   readonly everyMs: number;
@@ -52,7 +52,7 @@ interface Condition {
 }
 
 /** The result of the call. Its signal aborts when a check finds that it is not wanted any more. */
-export async function callWhile<T>(condition: Condition, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function callWhile<T>(condition: CallCondition, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ended = new AbortController();
   const unwanted = new AbortController();
   void abortWhenUnwanted(condition, unwanted, ended.signal);
@@ -63,7 +63,11 @@ export async function callWhile<T>(condition: Condition, call: (signal: AbortSig
   }
 }
 
-async function abortWhenUnwanted(condition: Condition, unwanted: AbortController, ended: AbortSignal): Promise<void> {
+async function abortWhenUnwanted(
+  condition: CallCondition,
+  unwanted: AbortController,
+  ended: AbortSignal,
+): Promise<void> {
   const { clock, everyMs, isWanted } = condition;
   while (!ended.aborted && !unwanted.signal.aborted) {
     await clock.sleep(everyMs, ended);

@@ -9,7 +9,7 @@ export const readWaitMsMax = 60_000;
 /** Maximum share added to Retry-After: clients that were rejected together must not retry together. */
 const retryJitter = 0.2;
 
-interface Attempt {
+interface RequestAttempt {
   readonly method: string;
   readonly error: ApiError;
   /** An established connection broke. */
@@ -30,7 +30,7 @@ interface Attempt {
  * too). A read is retried for three reasons: the server sent Retry-After, the connection was lost, or other credentials
  * may be accepted.
  */
-export function retryWaitMs(attempt: Attempt): number | undefined {
+export function retryWaitMs(attempt: RequestAttempt): number | undefined {
   const { method, error, lost, renewable, retries, retriesMax } = attempt;
   if (method !== 'GET' || retries >= retriesMax || error.reason === 'aborted') return undefined;
   if (renewable) return 0;
@@ -38,12 +38,12 @@ export function retryWaitMs(attempt: Attempt): number | undefined {
 }
 
 /** After a lost connection a read gets one immediate retry even if it may not wait. */
-function lostWaitMs({ retries, waitMsLeft }: Attempt): number | undefined {
+function lostWaitMs({ retries, waitMsLeft }: RequestAttempt): number | undefined {
   if (lostConnectionRetryMs < waitMsLeft) return lostConnectionRetryMs;
   return retries === 0 ? 0 : undefined;
 }
 
-function refusedWaitMs({ error, waitMsLeft, random }: Attempt): number | undefined {
+function refusedWaitMs({ error, waitMsLeft, random }: RequestAttempt): number | undefined {
   if (error.retryAfterMs === undefined || (error.code !== 429 && error.code < 500)) return undefined;
   const waitMs = Math.min(error.retryAfterMs, retryAfterMsMax) * (1 + retryJitter * random.next());
   return waitMs < waitMsLeft ? waitMs : undefined;

@@ -28,7 +28,7 @@ interface WorkLoopOptions {
   readonly handle: (key: string) => Promise<WorkOutcome>;
   /** Called with a thrown error. The key is retried with backoff and does not delay other keys. */
   readonly onFault: (key: string, error: unknown) => void;
-  readonly measured?: Measured;
+  readonly measured?: MeasuredLoop;
   /** Keys processed in a row before yielding to the event loop: below 256 if one key takes long. */
   readonly keysInARow?: number;
 }
@@ -138,7 +138,7 @@ export class WorkLoop {
   }
 }
 
-interface Measured {
+interface MeasuredLoop {
   /** Value of the `name` label of every metric. */
   readonly name: string;
   readonly meter: Meter;
@@ -150,7 +150,7 @@ class LoopMeasure {
   readonly #labels: Labels;
   readonly #startedAtMs = new Map<string, number>();
 
-  constructor(measured: Measured | undefined) {
+  constructor(measured: MeasuredLoop | undefined) {
     this.#meter = measured?.meter;
     this.#labels = { name: measured?.name ?? '' };
     this.setGauges(0, 0);

@@ -29,7 +29,7 @@ export class ChunkBuffer {
   }
 
   /** Buffers unused bytes; `needed` is the total number of bytes required for the next step. */
-  keep(rest: Buffer, needed: number): void {
+  retain(rest: Buffer, needed: number): void {
     this.#needed = needed;
     this.add(rest);
   }

@@ -50,7 +50,7 @@ export class JsonListDecoder implements ListDecoder {
         if (kind !== kinds.none) from = this.#handleByte(chunk, from, at);
       }
     }
-    this.#keep(chunk.subarray(from));
+    this.#retain(chunk.subarray(from));
   }
 
   /** Throws an ApiError `internal` if the response is not a list. */
@@ -90,7 +90,7 @@ export class JsonListDecoder implements ListDecoder {
 
   /** An object or array opens inside the outermost object: the items, if the text before it is their name. */
   #openInside(chunk: Buffer, from: number, at: number): number {
-    this.#keep(chunk.subarray(from, at + 1));
+    this.#retain(chunk.subarray(from, at + 1));
     if (chunk[at] === openingBracket && /(?<!\\)"items"\s*:\s*\[$/.test(this.#frame.slice(-nameCharsMax))) {
       this.#section = 'items';
     }
@@ -98,14 +98,14 @@ export class JsonListDecoder implements ListDecoder {
   }
 
   #endItem(chunk: Buffer, from: number, at: number): number {
-    this.#keep(chunk.subarray(from, at));
+    this.#retain(chunk.subarray(from, at));
     this.#parse(this.#item.take().toString('utf8'));
     return at + 1;
   }
 
   /** The list may be empty; a trailing comma is invalid. */
   #closeItems(chunk: Buffer, from: number, at: number): number {
-    this.#keep(chunk.subarray(from, at));
+    this.#retain(chunk.subarray(from, at));
     const text = this.#item.take().toString('utf8');
     if (this.#itemsTaken > 0 || /[^ \t\n\r]/.test(text)) this.#parse(text);
     this.#section = 'behind';
@@ -119,7 +119,7 @@ export class JsonListDecoder implements ListDecoder {
     else this.#takers.take(item);
   }
 
-  #keep(bytes: Buffer): void {
+  #retain(bytes: Buffer): void {
     if (bytes.length === 0) return;
     if (this.#section === 'items') {
       this.#item.add(bytes);

@@ -45,7 +45,7 @@ export class ProtobufListDecoder implements ListDecoder {
     let at = 0;
     for (let next = this.#step(bytes, at); ; next = this.#step(bytes, at)) {
       if (next.missing > 0) {
-        this.#buffer.keep(bytes.subarray(at), bytes.length - at + next.missing);
+        this.#buffer.retain(bytes.subarray(at), bytes.length - at + next.missing);
         return;
       }
       at = next.at;

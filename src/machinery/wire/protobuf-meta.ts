@@ -58,7 +58,7 @@ export class ProtobufMeta {
     return meta.creationTimestamp === '' ? withoutCreation(meta) : meta;
   }
 
-  /** Of the annotations only those of a node that the controller reads are decoded. */
+  /** Decodes one annotation, if it is one of a node that the controller reads. */
   #annotation(meta: Mutable<ObjectMeta>): void {
     const reader = this.#source;
     let key: string | undefined;

@@ -17,7 +17,7 @@ export function isProtobufResource(resource: ResourceName): resource is Protobuf
   return resource === 'nodes' || resource === 'pods' || resource === 'leases';
 }
 
-type Fields = Record<string, unknown>;
+type ObjectFields = Record<string, unknown>;
 type ReadField = (reader: ProtobufReader) => unknown;
 
 /** The JSON name of a field, and its decoder. */
@@ -76,16 +76,16 @@ function append<T>(
   else reader.at = reader.enter();
 }
 
-function readTaint(reader: ProtobufReader): Fields {
+function readTaint(reader: ProtobufReader): ObjectFields {
   return readFields(reader, taintFields);
 }
 
-function readToleration(reader: ProtobufReader): Fields {
+function readToleration(reader: ProtobufReader): ObjectFields {
   return readFields(reader, tolerationFields);
 }
 
-function readFields(reader: ProtobufReader, table: FieldTable): Fields {
-  const fields: Fields = {};
+function readFields(reader: ProtobufReader, table: FieldTable): ObjectFields {
+  const fields: ObjectFields = {};
   const end = reader.enter();
   while (reader.at < end) {
     const tag = reader.tag();
@@ -182,7 +182,7 @@ function readPodCondition(reader: ProtobufReader): PodCondition {
 export class ProtobufObjects {
   readonly #source: ProtobufReader;
   readonly #meta: ProtobufMeta;
-  readonly #tolerations = new PartInterner<readonly Fields[]>();
+  readonly #tolerations = new PartInterner<readonly ObjectFields[]>();
 
   constructor(reader: ProtobufReader) {
     this.#source = reader;
@@ -265,7 +265,7 @@ export class ProtobufObjects {
       spec: { unschedulable: false, taints: noFields },
       status: { conditions: noConditions, nodeInfo: { bootID: '' } },
     };
-    const taints: Fields[] = [];
+    const taints: ObjectFields[] = [];
     const conditions: NodeCondition[] = [];
     while (reader.at < end) {
       const tag = reader.tag();
@@ -281,7 +281,7 @@ export class ProtobufObjects {
     return node;
   }
 
-  #nodeSpec(spec: { unschedulable: boolean }, taints: Fields[]): void {
+  #nodeSpec(spec: { unschedulable: boolean }, taints: ObjectFields[]): void {
     const reader = this.#source;
     reader.message((tag) => {
       if (tag === 0x20) spec.unschedulable = reader.flag();
@@ -325,7 +325,7 @@ export class ProtobufObjects {
     return pod;
   }
 
-  #podSpec(spec: { nodeName: string; tolerations: readonly Fields[] }): void {
+  #podSpec(spec: { nodeName: string; tolerations: readonly ObjectFields[] }): void {
     const reader = this.#source;
     const end = reader.enter();
     while (reader.at < end) {
@@ -340,18 +340,18 @@ export class ProtobufObjects {
   }
 
   /** The consecutive tolerations from `from` to `to`. Most pods have the same ones, which are shared. */
-  #sharedTolerations(from: number, to: number): readonly Fields[] {
+  #sharedTolerations(from: number, to: number): readonly ObjectFields[] {
     const reader = this.#source;
     const known = this.#tolerations.get(reader, from, to);
     if (known !== undefined) return known;
-    const tolerations: Fields[] = [];
+    const tolerations: ObjectFields[] = [];
     this.#appendTolerations(tolerations, from, to);
     this.#tolerations.set(reader, from, to, tolerations);
     return tolerations;
   }
 
   /** Further tolerations of the same pod, from `from` to `to`, after other fields. */
-  #joined(before: readonly Fields[], from: number, to: number): readonly Fields[] {
+  #joined(before: readonly ObjectFields[], from: number, to: number): readonly ObjectFields[] {
     if (before.length === 0) return this.#sharedTolerations(from, to);
     if (before.length > tolerationList.max) return before;
     const tolerations = before.slice();
@@ -359,7 +359,7 @@ export class ProtobufObjects {
     return tolerations;
   }
 
-  #appendTolerations(tolerations: Fields[], from: number, to: number): void {
+  #appendTolerations(tolerations: ObjectFields[], from: number, to: number): void {
     const reader = this.#source;
     reader.at = from;
     while (reader.at < to && tolerations.length <= tolerationList.max) {
@@ -386,5 +386,5 @@ export class ProtobufObjects {
 const noTime: string | null = null;
 /** Field 22: a tag of two bytes. */
 const tolerationsTag = (22 << 3) | 2;
-const noFields: readonly Fields[] = [];
+const noFields: readonly ObjectFields[] = [];
 const noConditions: readonly NodeCondition[] = [];

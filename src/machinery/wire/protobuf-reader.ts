@@ -156,7 +156,7 @@ export class ProtobufReader implements Words {
     return this.#equals(this.#enterText(), wanted);
   }
 
-  /** The one of these texts (ASCII) that the field's bytes equal, or undefined. Moves past the field either way. */
+  /** Text of the list (ASCII) that the field's bytes equal, or undefined. Moves past the field either way. */
   textIn(wanted: readonly string[]): string | undefined {
     const from = this.#enterText();
     return wanted.find((text) => this.#equals(from, text));

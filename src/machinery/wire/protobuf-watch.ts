@@ -27,7 +27,7 @@ export class ProtobufWatchDecoder implements WatchDecoder {
     if (bytes === undefined) return;
     for (let at = 0; ; ) {
       const end = at + lengthBytes + lengthOf(bytes, at);
-      if (end > bytes.length) return this.#buffer.keep(bytes.subarray(at), end - at);
+      if (end > bytes.length) return this.#buffer.retain(bytes.subarray(at), end - at);
       events.push(this.#envelope.readEvent(this.#resource, bytes, at + lengthBytes, end));
       at = end;
     }

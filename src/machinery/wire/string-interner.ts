@@ -50,7 +50,7 @@ export class StringInterner {
     const newPlace = this.#oldest;
     this.#oldest = (newPlace + 1) & (textsMax - 1);
     this.#places[hash] = newPlace;
-    this.#keep(newPlace, source, from, to);
+    this.#store(newPlace, source, from, to);
     return newPlace;
   }
 
@@ -64,7 +64,7 @@ export class StringInterner {
     return at === to || this.#words[word] === lastWord(source, at, to);
   }
 
-  #keep(place: number, source: Words, from: number, to: number): void {
+  #store(place: number, source: Words, from: number, to: number): void {
     let word = place * cachedTextWordsMax;
     let at = from;
     for (; at + 4 <= to; at += 4, word += 1) this.#words[word] = source.memory.getInt32(source.offset + at, true);

@@ -1,4 +1,4 @@
-/** What `JSON.parse` does not say about a text: keys that occur twice, and nesting that recursive functions do not bear. */
+/** Checks that `JSON.parse` does not make: keys that occur twice, and nesting that recursive functions do not bear. */
 
 /** A key of a mapping that has it already; the last one counts. */
 export interface RepeatedKey {

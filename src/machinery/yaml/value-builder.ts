@@ -105,7 +105,7 @@ export class ValueBuilder {
     throw new YamlProblem('invalid map key: must be a string, a number or a boolean');
   }
 
-  /** Of several mappings, the earlier ones take precedence. */
+  /** Merges mappings into the map; of several, the earlier ones take precedence. */
   #merge(map: MutableMap, source: unknown, depth: number): void {
     for (const item of isSeq(source) ? source.items.toReversed() : [source]) {
       const merged = this.build(item, depth);

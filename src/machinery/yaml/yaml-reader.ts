@@ -16,7 +16,7 @@ export interface YamlDocument {
  */
 export type YamlDialect = 'kubernetes' | 'core';
 
-/** How integers become values; by default they are numbers, as of `JSON.parse`. */
+/** Forms of integers as values; by default they are numbers, as of `JSON.parse`. */
 interface NumberForms {
   /** Throws a SyntaxError. */
   readonly parseJson: (text: string) => unknown;

@@ -1,7 +1,7 @@
 import { YamlProblem } from './value-builder.ts';
 import { readYaml, type YamlDocument } from './yaml-reader.ts';
 
-/** What a document of a user says, or all that is wrong with it. */
+/** Result of reading a document of a user: its value, or all problems with it. */
 export type Read<T> = { readonly value: T } | { readonly problems: readonly string[] };
 
 /** The value of a file of this project, in YAML or JSON. Problems begin with `origin`; repeated keys are problems. */

@@ -50,7 +50,7 @@ function nodeDivergences(node: Node, isSilent: boolean): readonly Divergence[] {
   return [...divergences, ...flappingDivergences(node)];
 }
 
-/** Its time is over. */
+/** Divergence of a node that has the flapping taint although its time is over. */
 function flappingDivergences({ metadata, spec }: Node): readonly Divergence[] {
   const isKept = (spec?.taints ?? []).some(({ key }) => key === flappingTaintKey);
   return isKept ? [{ subject: metadata.name ?? '', text: `has the taint ${flappingTaintKey}` }] : [];

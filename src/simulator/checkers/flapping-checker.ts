@@ -9,7 +9,7 @@ import { isReady } from '../node-fields.ts';
 import type { World } from '../world.ts';
 import type { Report } from './violation.ts';
 
-/** As in the recovery checker, for a taint that is to be removed. */
+/** Maximum time until a taint is removed, as in the recovery checker. */
 const removedMsMax = 180_000;
 /** After a restore of etcd a recovery may have been observed that the storage does not have. */
 const restoredMs = 300_000;

@@ -65,7 +65,7 @@ export class OutOfServiceChecker {
     return isRunning ? `the machine runs in boot ${boot}` : undefined;
   }
 
-  /** Those that applied to the node a short time ago. */
+  /** Rules that applied to the node a short time ago. */
   #rulesOf(name: string): readonly OutOfServiceRule[] {
     const { settings, timeline } = this.#world;
     const sinceMs = timeline.nowMs - this.#latenessMs;
@@ -86,7 +86,7 @@ function whyNotRemoved(node: Node): string | undefined {
   return isBack(node) ? undefined : `the node has boot ID ${bootOf(node)}, which was fenced`;
 }
 
-/** Another boot than the one that was fenced has reported itself. */
+/** True if another boot than the one that was fenced has reported itself. */
 function isBack(node: Node): boolean {
   const record = mapOf(JSON.parse(node.metadata.annotations?.[outOfServiceAnnotation] ?? 'null'));
   return bootOf(node) !== '' && bootOf(node) !== record['bootID'];
@@ -97,7 +97,7 @@ export function isBackAndOut(node: Node): boolean {
   return hasOwn(node) && isBack(node);
 }
 
-/** What only a fencing agent sets, for the boot that the node reported last. Whether it is true is another question. */
+/** True if the node has evidence that only a fencing agent sets, for the boot that it reported last, true or not. */
 function hasEvidence(node: Node, { conditions, taints }: OutOfServiceRule): boolean {
   if (node.metadata.annotations?.[fencedAnnotation] === bootOf(node)) return true;
   const reported = listConditions(node.status?.conditions);

@@ -15,7 +15,7 @@ interface Budget {
   readonly burst: number;
 }
 
-/** Of one replica, resource and verb. The rates are those of the documented periods, at their shortest. */
+/** Budgets of one replica, resource and verb. The rates are those of the documented periods, at their shortest. */
 const budgets: readonly Budget[] = [
   // The leader renews every 2 s; a standby polls every 0.5 s to 1.1 s.
   { client: 'election', verbs: ['replace'], perSecond: 0.5, burst: 4 },

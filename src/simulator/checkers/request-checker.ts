@@ -33,7 +33,7 @@ export class RequestChecker {
   readonly #limits: { readonly qps: number; readonly burst: number };
   readonly #buckets = new Map<string, Bucket>();
   readonly counts = { requests: 0, writes: 0 };
-  /** Of nodes and pods. */
+  /** Last write of a node or pod. */
   #lastClusterWrite: RequestLine | undefined;
   /** Each call has a line of its own, so one that is sent again is a retry by the transport. */
   readonly #writesSent = new WeakSet<RequestLine>();
@@ -139,7 +139,7 @@ export class RequestChecker {
     }
   }
 
-  /** When it sends a write, no other replica may hold the lease in storage. */
+  /** Checks that no other replica holds the lease in storage when this one sends a write. */
   #checkLeader(replica: Replica, line: RequestLine): void {
     const { leaderElectResourceName: name, leaderElectResourceNamespace: namespace } = this.#world.config;
     const lease: Lease | undefined = this.#world.storage.get('leases', { namespace, name });

@@ -21,7 +21,7 @@ import type { Heartbeats } from './heartbeats.ts';
 import { isOwnOutOfService } from './out-of-service-checker.ts';
 import type { Report } from './violation.ts';
 
-/** How long a node's taints are remembered after they were removed. */
+/** Time for which a node's taints are remembered after they were removed. */
 const memoryMs = 600_000;
 const secondMs = 1_000;
 
@@ -54,7 +54,7 @@ export class WriteChecker {
   readonly #added = new Map<string, number[]>();
   /** When the last ready node of the cluster was lost; undefined while there is one. */
   #noneReadySinceMs: number | undefined;
-  /** How old a state may be that justified a write: messages and processes may be late. */
+  /** Maximum age of a state that justified a write: messages and processes may be late. */
   #latenessMs: number;
   #healthyMsMin = healthyMsMinDefault;
   readonly #heartbeats: Heartbeats;
@@ -257,7 +257,7 @@ export class WriteChecker {
     this.#checkHealthy(pod, node);
   }
 
-  /** It may have come back, also by a restore, after the deletion was decided. */
+  /** True if the node was absent: it may have come back, also by a restore, after the deletion was decided. */
   #wasAbsent(node: string): boolean {
     return (this.#absentUntilMs.get(node) ?? -Infinity) > this.#world.timeline.nowMs - this.#latenessMs;
   }
@@ -305,7 +305,7 @@ export class WriteChecker {
     return wallMs - Math.max(addedMs, boundMs) >= (secondsTolerated(pod, taint) ?? 0) * secondMs;
   }
 
-  /** Another health taint followed at once, and is there still, or was replaced in turn. */
+  /** True if another health taint followed at once, and is there still, or was replaced in turn. */
   #isReplaced(node: string, untilMs: number): boolean {
     const next = (this.#spans.get(node) ?? []).find(
       (span) => isHealthTaint(span.taint) && span.fromMs >= untilMs && span.fromMs <= untilMs + this.#latenessMs,

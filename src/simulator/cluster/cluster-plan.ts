@@ -20,7 +20,7 @@ export interface ClusterPlan {
   readonly limits: { readonly qps: number; readonly burst: number };
   /** One leg, without faults. */
   readonly latencyMs: { readonly min: number; readonly max: number };
-  /** How far watch caches are behind the storage, without faults. */
+  /** Maximum lag of watch caches behind the storage, without faults. */
   readonly lagMsMax: number;
   /** Clock rates of the machines of the replicas: at most this far from 1. */
   readonly driftMax: number;

@@ -183,7 +183,7 @@ class SimulatedMeter implements Meter {
     this.#shown.push(show);
   }
 
-  /** As in a scrape; 0 for a metric without a value. */
+  /** Value of a metric as in a scrape; 0 for a metric without a value. */
   read({ name }: MetricDefinition): number {
     for (const show of this.#shown) show();
     return this.#totals.get(name) ?? 0;

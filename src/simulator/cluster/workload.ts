@@ -44,7 +44,7 @@ const statefulShare = 0.2;
 const pinnedShare = 0.1;
 const statefulNames = 6;
 
-/** What is different between pods. */
+/** Template of a pod: what differs between pods. */
 interface PodTemplate {
   readonly tolerations: readonly Toleration[];
   readonly graceSeconds: number;
@@ -70,8 +70,8 @@ interface WorkloadOptions {
 }
 
 /**
- * What a ReplicaSet controller, the scheduler and users do together: keeps the number of pods, on nodes that accept them or
- * that a user names.
+ * Workload of a ReplicaSet controller, the scheduler and users together: keeps the number of pods, on nodes that accept
+ * them or that a user names.
  */
 export class Workload {
   readonly #options: WorkloadOptions;

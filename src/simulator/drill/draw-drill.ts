@@ -20,7 +20,7 @@ const newer = [planStoppedTaints, planUnreadLease, planLateAnswers, planLateRead
 const newestSource = 0x4_ec_94;
 const newestShare = 0.2;
 const newest = [planRateChange, planRefusedWrites, planRefusedWrites, planUnseenDeletions] as const;
-/** The same for drills with a policy. */
+/** Seed of the random source of drills with a policy. */
 const policySource = 0x14_61;
 const policyShare = 0.1;
 const ofPolicies = [planMaintenanceDrill, planZonesDrill, planFencingDrill] as const;

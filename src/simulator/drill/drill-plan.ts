@@ -50,7 +50,7 @@ export interface Drill {
   readonly ownZones?: readonly string[];
   /** A machine that is switched off, which is proven from this time on; Infinity: never. */
   readonly fenced?: { readonly node: string; readonly provenMs: number };
-  /** These nodes get no NoExecute taint and no mark before the first time, and their marks by the second at the latest. */
+  /** Nodes that get no NoExecute taint and no mark before the first time, and their marks by the second at the latest. */
   readonly held?: { readonly nodes: readonly string[]; readonly untilMs: number; readonly byMs: number | undefined };
 }
 
@@ -192,7 +192,7 @@ function planOutage(_random: Random, { nodes, graceMs }: DrillCluster): Drill | 
   return names.length === 0 ? undefined : { name: 'outage', acts, durationMs, stuck: [], mayBeHeld: true };
 }
 
-/** Of most nodes together, and of most nodes of more than one zone, where there are several. */
+/** True if most nodes are silent, and most nodes of more than one zone, where there are several. */
 function isPathFailure(names: readonly string[], nodes: DrillCluster['nodes']): boolean {
   const zones = Map.groupBy(nodes, ({ zone }) => zone);
   const struck = [...zones.values()].filter((all) =>

@@ -46,10 +46,10 @@ export interface PodRecord {
   readonly node: string;
   readonly tolerations: readonly Toleration[];
   readonly createdMs: number;
-  /** Whether it is Ready, with the author of each change. */
+  /** Readiness of the pod, with the author of each change. */
   readonly readiness: { readonly atMs: number; readonly isReady: boolean; readonly byController: boolean }[];
   isOver: boolean;
-  /** When its deletion was accepted, and by whom. */
+  /** Time at which the deletion was accepted, and its author. */
   deletion: { readonly atMs: number; readonly byController: boolean } | undefined;
   goneMs: number | undefined;
   readonly writes: Writes;
@@ -172,7 +172,7 @@ export class DrillRecord {
     if (reason === 'NodeNotReady' && kind === 'Node' && record !== undefined) record.events += more;
   }
 
-  /** How often the Event was recorded since its last commit. */
+  /** Number of times that the Event was recorded since its last commit. */
   #countEvent({ kind: change, object }: StoreChange): {
     readonly reason: string;
     readonly kind: string;

@@ -13,10 +13,10 @@ import type { Drill, DrillCluster } from './drill-plan.ts';
 import { DrillRecord } from './drill-record.ts';
 import { findDrillViolations } from './find-drill-violations.ts';
 
-/** How late something may be: so much, so many latencies, and as long as requests waited for the limit of the client. */
+/** Slack of a time limit: so much, so many latencies, and as long as requests waited for the limit of the client. */
 const slackMsMin = 6_500;
 const slackLatencies = 20;
-/** What was committed is known to the controller, and to its writes, after so many latencies. */
+/** Number of latencies after which a commit is known to the controller, and to its writes. */
 const knownLatencies = 4;
 /** A node that renews its lease again is counted within this time. */
 const countedMs = 12_000;
@@ -26,9 +26,9 @@ interface DrillRunOptions {
   readonly heartbeats: Heartbeats;
   readonly report: Report;
   readonly seed: number;
-  /** Of one leg, and of a watch cache. */
+  /** Maximum latency of one leg, and of a watch cache. */
   readonly latencyMsMax: number;
-  /** Of the main client: requests per second, and burst. */
+  /** Limits of the main client: requests per second, and burst. */
   readonly limits: { readonly qps: number; readonly burst: number };
   /** Nodes that stay silent. */
   readonly silent: ReadonlySet<string>;
@@ -170,7 +170,7 @@ interface Bucket {
 /** Requests are not sent in the very moment of their token: latencies of the process, clock drift. */
 const tokensMore = 0.05;
 
-/** How long a request of the main client may have waited for `--kube-api-qps`: the longest time without a spare token. */
+/** Time that a request of the main client may have waited for `--kube-api-qps`: the longest without a spare token. */
 export class LimitWaits {
   readonly #limits: Limits;
   readonly #buckets = new Map<string, Bucket>();

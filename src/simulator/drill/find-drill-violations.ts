@@ -27,14 +27,14 @@ interface Span {
   readonly untilMs: number;
 }
 
-interface Context {
+interface DrillContext {
   readonly drill: Drill;
   readonly record: DrillRecord;
   readonly span: Span;
   readonly options: ControllerOptions;
-  /** Of a zone, by time. */
+  /** Eviction rates of a zone, by time. */
   readonly rates: (zone: string) => readonly EvictionRate[];
-  /** What is due is done within this time: latencies, a read of the lease, the rate limit of requests. */
+  /** Time within which a due act is done: latencies, a read of the lease, the rate limit of requests. */
   readonly slackMs: number;
   /** A heartbeat that was committed so short a time before a write may not be known to the controller. */
   readonly knownMs: number;
@@ -42,7 +42,7 @@ interface Context {
   readonly waitsMs: number;
 }
 
-type Check = (context: Context) => readonly DrillViolation[];
+type Check = (context: DrillContext) => readonly DrillViolation[];
 
 const checks: readonly Check[] = [
   findLateDetections,
@@ -63,26 +63,26 @@ const checks: readonly Check[] = [
   findPolicyViolations,
 ];
 
-export function findDrillViolations(context: Context): readonly DrillViolation[] {
+export function findDrillViolations(context: DrillContext): readonly DrillViolation[] {
   return checks.flatMap((check) => check(context));
 }
 
-/** What was due while writes were refused, or before, is due at this time: a retry may be so far away. */
-function acceptedMs({ drill, span }: Context): number {
+/** Time at which acts are due that were due while writes were refused, or before: a retry may be so far away. */
+function acceptedMs({ drill, span }: DrillContext): number {
   return span.fromMs + (drill.acceptedFromMs === undefined ? 0 : drill.acceptedFromMs + retriedMs);
 }
 
 /** Nodes whose work may not be late. */
-function promptNodes({ drill, record }: Context): readonly (readonly [string, NodeRecord])[] {
+function promptNodes({ drill, record }: DrillContext): readonly (readonly [string, NodeRecord])[] {
   return drill.mayBeLate === true ? [] : [...record.nodes].filter(([name]) => !drill.stuck.includes(name));
 }
 
-function findLateDetections(context: Context): readonly DrillViolation[] {
+function findLateDetections(context: DrillContext): readonly DrillViolation[] {
   return findUnnoticed(context, promptNodes(context), context.slackMs);
 }
 
 /** A node whose requests fail becomes Unknown all the same. */
-function findForgottenNodes(context: Context): readonly DrillViolation[] {
+function findForgottenNodes(context: DrillContext): readonly DrillViolation[] {
   const { drill, record, slackMs } = context;
   const { stuck, stuckMs } = drill;
   const nodes = [...record.nodes].filter(([name]) => stuck.includes(name));
@@ -90,7 +90,7 @@ function findForgottenNodes(context: Context): readonly DrillViolation[] {
 }
 
 function findUnnoticed(
-  context: Context,
+  context: DrillContext,
   nodes: ReturnType<typeof promptNodes>,
   slackMs: number,
 ): readonly DrillViolation[] {
@@ -112,7 +112,7 @@ function findUnnoticed(
   });
 }
 
-function findEarlyUnknowns({ record, options, knownMs }: Context): readonly DrillViolation[] {
+function findEarlyUnknowns({ record, options, knownMs }: DrillContext): readonly DrillViolation[] {
   return [...record.nodes].flatMap(([subject, { heartbeats, states }]) => {
     const early = states.find(({ byController, ready, atMs }, index) => {
       const lastMs = heartbeats.findLast((heartbeatMs) => heartbeatMs <= atMs - knownMs) ?? -Infinity;
@@ -125,7 +125,7 @@ function findEarlyUnknowns({ record, options, knownMs }: Context): readonly Dril
 }
 
 /** The health taints follow the Ready condition. */
-function findWrongTaints(context: Context): readonly DrillViolation[] {
+function findWrongTaints(context: DrillContext): readonly DrillViolation[] {
   const { span, drill, slackMs } = context;
   const writtenMs = acceptedMs(context);
   const startedMs = Math.max(span.fromMs + Math.max(drill.taintsFromMs ?? 0, drill.ratesUntilMs ?? 0), writtenMs);
@@ -150,8 +150,8 @@ function findWrongTaints(context: Context): readonly DrillViolation[] {
   );
 }
 
-/** How long a node may wait for its NoExecute taint in this zone. */
-function noExecuteWaitMs({ drill, options, rates, slackMs }: Context, node: string, zone: string): number {
+/** Maximum time that a node waits for its NoExecute taint in this zone. */
+function noExecuteWaitMs({ drill, options, rates, slackMs }: DrillContext, node: string, zone: string): number {
   // A taint whose write was not answered may have been added: each attempt takes a token.
   const others = drill.stuck.length > 0 ? 10 : 2;
   const tokens = drill.ownZones?.includes(node) === true ? 0 : others;
@@ -159,7 +159,7 @@ function noExecuteWaitMs({ drill, options, rates, slackMs }: Context, node: stri
 }
 
 /** In a zone one taint follows the other at the rate. */
-function findTaintsAboveRate({ record, rates, waitsMs }: Context): readonly DrillViolation[] {
+function findTaintsAboveRate({ record, rates, waitsMs }: DrillContext): readonly DrillViolation[] {
   return findFastTaints(record.nodes.values(), rates, earlyMs + waitsMs).map(({ zone, beforeMs, atMs, tokens }) => {
     const text = `NoExecute taints at ${seconds(beforeMs)} and ${seconds(atMs)}, with ${tokens.toFixed(2)} tokens in between`;
     return { invariant: 'taint-rate', subject: `zone ${zone}`, text };
@@ -167,7 +167,7 @@ function findTaintsAboveRate({ record, rates, waitsMs }: Context): readonly Dril
 }
 
 /** No node gets a NoExecute taint while their rate is 0. */
-function findTaintsWhileStopped(context: Context): readonly DrillViolation[] {
+function findTaintsWhileStopped(context: DrillContext): readonly DrillViolation[] {
   const { drill, record, span } = context;
   const untilMs = span.fromMs + (drill.taintsFromMs ?? 0);
   return [...record.nodes.keys()].flatMap((subject) => {
@@ -178,7 +178,7 @@ function findTaintsWhileStopped(context: Context): readonly DrillViolation[] {
 }
 
 /** The deprecated label of the operating system follows the current one. */
-function findOldLabels(context: Context): readonly DrillViolation[] {
+function findOldLabels(context: DrillContext): readonly DrillViolation[] {
   const { drill, span, slackMs } = context;
   const limitMs = slackMs + (drill.answersMs ?? 0);
   return promptNodes(context).flatMap(([subject, { states }]) => {
@@ -199,7 +199,7 @@ function isOldBefore(states: readonly NodeState[], index: number, isOld: (state:
 }
 
 /** A path failure: nothing is written before the hold ends, and the marks soon after. */
-function findBrokenHolds(context: Context): readonly DrillViolation[] {
+function findBrokenHolds(context: DrillContext): readonly DrillViolation[] {
   const { held } = context.drill;
   if (held === undefined) return [];
   const untilMs = context.span.fromMs + held.untilMs;
@@ -218,7 +218,7 @@ function findBrokenHolds(context: Context): readonly DrillViolation[] {
   return [...early, ...late].map((found) => ({ invariant: 'path-failure-hold', ...found }));
 }
 
-function firstTaintMs({ record }: Context, node: string): number {
+function firstTaintMs({ record }: DrillContext, node: string): number {
   const { states = [] } = record.nodes.get(node) ?? {};
   return states.find((state) => state.byController && noExecuteHealth(state) !== '')?.atMs ?? Infinity;
 }
@@ -228,13 +228,13 @@ function firstMarkMs({ readiness }: PodRecord): number {
 }
 
 /** Only of pods that were there before. */
-function isUnmarkedAfterHold({ span }: Context, pod: PodRecord, byMs: number | undefined): boolean {
+function isUnmarkedAfterHold({ span }: DrillContext, pod: PodRecord, byMs: number | undefined): boolean {
   const isReady = pod.deletion === undefined && pod.readiness.at(-1)?.isReady === true;
   return byMs !== undefined && span.fromMs + byMs < span.untilMs && isReady && pod.createdMs === span.fromMs;
 }
 
 /** A pod is deleted because a taint was due, or its node was gone. */
-function findEarlyDeletions({ drill, record }: Context): readonly DrillViolation[] {
+function findEarlyDeletions({ drill, record }: DrillContext): readonly DrillViolation[] {
   if (drill.mayBeLate === true) return [];
   return [...record.pods.values()].flatMap((pod) => {
     const { deletion, node, key: subject } = pod;
@@ -251,7 +251,7 @@ function findEarlyDeletions({ drill, record }: Context): readonly DrillViolation
  * A deletion for the health of a node is held while the node renews its lease again: the status of its kubelet, which
  * removes the taint, comes up to 10 s later. A node that becomes silent instead loses its pods a grace period later.
  */
-function findLateDeletions(context: Context): readonly DrillViolation[] {
+function findLateDeletions(context: DrillContext): readonly DrillViolation[] {
   const { drill, record, span, slackMs, options } = context;
   if (drill.mayBeLate === true) return [];
   const acceptsMs = acceptedMs(context);
@@ -334,7 +334,7 @@ function sinceMs(states: readonly NodeState[], atMs: number, matches: (taint: Ta
 }
 
 /** No pod is marked NotReady whose node has been Ready for longer than a write takes. */
-function findWrongMarks({ drill, record, span, slackMs }: Context): readonly DrillViolation[] {
+function findWrongMarks({ drill, record, span, slackMs }: DrillContext): readonly DrillViolation[] {
   if (drill.mayBeLate === true) return [];
   return [...record.pods.values()].flatMap((pod) => {
     const states = record.nodes.get(pod.node)?.states ?? [];
@@ -350,7 +350,7 @@ function findWrongMarks({ drill, record, span, slackMs }: Context): readonly Dri
 }
 
 /** Pods are NotReady while their node is Unknown and sends no heartbeat. */
-function findLateMarks(context: Context): readonly DrillViolation[] {
+function findLateMarks(context: DrillContext): readonly DrillViolation[] {
   const { drill, record, span, options, slackMs } = context;
   if (drill.mayBeLate === true || drill.mayBeHeld === true) return [];
   const acceptsMs = acceptedMs(context);
@@ -373,7 +373,7 @@ function findLateMarks(context: Context): readonly DrillViolation[] {
 }
 
 /** One write for one intent. */
-function findRepeatedWrites({ drill, record }: Context): readonly DrillViolation[] {
+function findRepeatedWrites({ drill, record }: DrillContext): readonly DrillViolation[] {
   if (drill.mayBeLate === true || drill.stuck.length > 0 || drill.acceptedFromMs !== undefined) return [];
   const pods = [...record.pods.values()].map(({ key, writes }) => ({ subject: key, writes }));
   const nodes = [...record.nodes].map(([subject, { writes }]) => ({ subject, writes }));
@@ -385,7 +385,7 @@ function findRepeatedWrites({ drill, record }: Context): readonly DrillViolation
     });
 }
 
-function findRepeatedEvents({ record }: Context): readonly DrillViolation[] {
+function findRepeatedEvents({ record }: DrillContext): readonly DrillViolation[] {
   return [...record.nodes].flatMap(([subject, { states, events }]) => {
     const transitions = states.filter(
       ({ byController, ready }, index) => byController && ready === 'Unknown' && states[index - 1]?.ready === 'True',
@@ -395,7 +395,7 @@ function findRepeatedEvents({ record }: Context): readonly DrillViolation[] {
   });
 }
 
-function findOrphans({ record, span, drill }: Context): readonly DrillViolation[] {
+function findOrphans({ record, span, drill }: DrillContext): readonly DrillViolation[] {
   if (drill.mayBeLate === true) return [];
   return [...record.pods.values()].flatMap(({ key: subject, node, goneMs = span.untilMs, createdMs }) => {
     const { states = [] } = record.nodes.get(node) ?? {};

@@ -50,7 +50,7 @@ function findLateFencing({ drill, record, span, slackMs }: PolicyContext): reado
   return [{ invariant: 'fenced-in-time', subject, text }];
 }
 
-/** It ends with another boot. */
+/** Violation by a fencing that lasts although another boot has ended it. */
 function findOldFencing({ drill, record, span, slackMs }: PolicyContext): readonly PolicyViolation[] {
   if (drill.fenced === undefined) return [];
   const subject = drill.fenced.node;

@@ -13,7 +13,7 @@ import { drawNodes, type Drill, type DrillCluster, silenceOf, tailMs } from './d
 const preparedMs = 2_000;
 /** By then a node that is silent from the beginning is Unknown, and has its taints unless something holds them. */
 const taintedMs = 15_000;
-/** So slow that a second node of one zone is late. */
+/** Rate that is so slow that a second node of one zone is late. */
 const slowRate = 0.02;
 const rackLabel = 'example.com/rack';
 

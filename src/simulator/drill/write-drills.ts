@@ -91,7 +91,7 @@ const taintedMs = 15_000;
 /** Until the token for a NoExecute taint, at the lowest rate, and the toleration of a pod. */
 const pendingMs = 80_000;
 
-/** What is refused. */
+/** Kinds of writes that are refused. */
 const kinds = [
   { verb: 'patch', resource: 'nodes' },
   { verb: 'patch', resource: 'nodes' },

@@ -8,7 +8,7 @@ import { wallStartMs, type World } from '../world.ts';
 import type { ClusterFault } from './world-fault.ts';
 
 type Undo = () => void;
-/** What is attempted may be refused. */
+/** Attempt of an act, which may be refused. */
 type Try = (act: () => void) => void;
 type Of<K extends ClusterFault['kind']> = Extract<ClusterFault, { kind: K }>;
 

@@ -34,9 +34,9 @@ export class FaultDriver {
   #repairs = 0;
   /** When the wall clock of a machine was last set back. */
   readonly #setBackAtMs = new Map<string, number>();
-  /** When it was last resumed after a suspend. */
+  /** Time of the last resume after a suspend, by process. */
   readonly #resumedAtMs = new Map<string, number>();
-  /** Those that have not ended. Each planned fault is an object of its own. */
+  /** Faults that have not ended. Each planned fault is an object of its own. */
   readonly #lasting = new Map<WorldFault, Undo>();
   /** Faults by which leases cannot be decoded. */
   #undecodable = 0;
@@ -59,7 +59,7 @@ export class FaultDriver {
     }
   }
 
-  /** What lasts longer than the faults of a run ends now. */
+  /** Ends all that lasts longer than the faults of a run. */
   endAll(): void {
     for (const [fault, undo] of this.#lasting) this.#end(fault, undo);
   }
@@ -238,7 +238,7 @@ export class FaultDriver {
     this.#try(() => storage.delete('pods', { namespace, name }));
   }
 
-  /** What a user attempts may be refused. */
+  /** Attempts an act of a user, which may be refused. */
   #try(act: () => void): void {
     try {
       act();

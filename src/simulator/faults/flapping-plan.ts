@@ -17,7 +17,7 @@ const flapsMax = 12;
 
 /** The longest time for which any of these policies keeps a node. */
 export const keptMsMax = 60_000;
-/** So many recoveries at least mean that a node flaps. */
+/** Minimum number of recoveries that make a node a flapping one. */
 export const recoveriesMin = 2;
 
 interface Span {
@@ -39,7 +39,7 @@ export function planFlapping(seed: number, { nodes }: ClusterPlan, span: Span): 
   ];
 }
 
-/** Its kubelet reports Ready=False for some seconds, again and again. */
+/** Faults of a node whose kubelet reports Ready=False for some seconds, again and again. */
 function planFlaps(random: Random, name: string, { fromMs, untilMs }: Span): readonly PlannedFault[] {
   const planned: PlannedFault[] = [];
   let atMs = fromMs + Math.round(between(random, 1_000, 20_000));

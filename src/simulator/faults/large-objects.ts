@@ -36,8 +36,8 @@ const taintCount = listLimits.taints + 10;
 const message = 'x'.repeat(10_000);
 
 /**
- * Before its other taints the node gets more than are used, and its conditions get long messages, which last until the kubelet
- * reports others. Returns the function that removes the taints.
+ * Gives the node more taints than are used, before its others, and its conditions long messages, which last until the
+ * kubelet reports others. Returns the function that removes the taints.
  */
 export function enlarge(
   storage: Storage,

@@ -16,7 +16,7 @@ const legsOf: Readonly<Record<Direction, readonly Leg[]>> = {
   frames: ['frames'],
 };
 
-/** Less than the time limit of a read or write. */
+/** Delay of late answers, below the time limit of a read or write. */
 export const lateAnswerMs = 4_000;
 
 /** Adds the rules of a fault; returns the function that removes them. */
@@ -88,7 +88,7 @@ function onLegs(legs: readonly Leg[], effect: Effect, matches: Matches, rate = 1
   return legs.map((leg) => ({ leg, effect, matches, rate }));
 }
 
-/** The same share of names each time. */
+/** True for this share of names, the same ones each time. */
 export function isChosen(name: string, share: number): boolean {
   return planPhase(name) < share;
 }

@@ -17,7 +17,7 @@ const zonesSource = 0x3_33;
 const fencingSource = 0x3_41;
 const share = 0.05;
 const rackLabel = 'example.com/rack';
-/** So few unready nodes never stop the NoExecute taints of a zone. */
+/** Maximum number of silent nodes: so few unready ones never stop the NoExecute taints of a zone. */
 const silentMax = 2;
 /** To the end of the run: until the drill begins. */
 const forEverMs = 36_000_000;

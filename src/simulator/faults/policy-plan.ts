@@ -11,10 +11,10 @@ import type { PlannedFault } from './world-fault.ts';
 /** With this source the seeds for which `docs/simulator.md` or the regression seeds say what they find have no policies. */
 const source = 0x1_68;
 const share = 0.1;
-/** The same for policies with limits, which other seeds have. */
+/** Seed of the random source of policies with limits, which other seeds have. */
 const limitsSource = 0x2_29;
 const limitsShare = 0.05;
-/** The same for policies that limit evictions. */
+/** Seed of the random source of policies that limit evictions. */
 const evictionsSource = 0x3_7c;
 const evictionsShare = 0.05;
 const changesMax = 4;

@@ -3,7 +3,7 @@ import type { ControllerOptions } from '../../controller/model/options.ts';
 import type { Fault } from '../../hollow-cluster/kubelet/faults/fault.ts';
 import type { Verb } from '../network/network.ts';
 
-/** Which messages of a connection a fault affects: `both` requests and responses, frames included. */
+/** Messages of a connection that a fault affects: `both` requests and responses, frames included. */
 export type Direction = 'both' | 'requests' | 'responses' | 'frames';
 
 /** Between processes and servers. Processes, servers and machines are named. */
@@ -97,10 +97,10 @@ export type ClusterFault =
   /** Nodes without a kubelet are created, with pods, and deleted at the end. */
   | { readonly kind: 'temporary-nodes'; readonly prefix: string; readonly count: number; readonly zone: string };
 
-/** What may go wrong in the world. */
+/** Fault of the simulated world. */
 export type WorldFault = NetworkFault | ServerFault | ReplicaFault | ClusterFault;
 
-/** Those that are drawn at random; the others occur in drills, or have a plan of their own. */
+/** Kinds of faults that are drawn at random; the others occur in drills, or have a plan of their own. */
 export type RandomFaultKind = Exclude<
   WorldFault['kind'],
   'temporary-nodes' | 'maintenance' | 'fencing' | 'large-object'
@@ -109,7 +109,7 @@ export type RandomFaultKind = Exclude<
 export interface PlannedFault {
   /** Virtual time. */
   readonly atMs: number;
-  /** Its duration, for those that last. */
+  /** Duration of a fault that lasts. */
   readonly forMs: number;
   readonly fault: WorldFault;
 }

@@ -70,7 +70,7 @@ export class FrameSender implements WatchSink {
   readonly #options: FrameSenderOptions;
   #lastAtMs = 0;
   #isBroken = false;
-  /** What may be repeated. */
+  /** Events that may be repeated. */
   readonly #recent: WatchEvent[] = [];
 
   constructor(options: FrameSenderOptions) {

@@ -20,9 +20,9 @@ export interface RequestLine {
   readonly resource: ResourceName;
   readonly name: string;
   readonly subresource?: 'status' | undefined;
-  /** Of a deletion or an eviction: the object that it is meant for. */
+  /** Uid of the object that a deletion or an eviction is meant for. */
   readonly uid?: string;
-  /** Of a patch of `spec.taints`: the list that it sets. */
+  /** List that a patch of `spec.taints` sets. */
   readonly taints?: readonly Taint[];
 }
 
@@ -30,7 +30,7 @@ export function isWrite({ verb }: RequestLine): boolean {
   return verb !== 'get' && verb !== 'list' && verb !== 'watch';
 }
 
-/** It deletes an object, or has it deleted by the Eviction API. */
+/** True if the request deletes an object, or has it deleted by the Eviction API. */
 export function isDeletion({ verb }: RequestLine): boolean {
   return verb === 'delete' || verb === 'evict';
 }
@@ -48,7 +48,7 @@ type NetworkEffect =
   | { readonly kind: 'answer'; readonly error: (request: RequestLine) => ApiError }
   /** Delivered twice, and then the ones before it once more, as after a reconnect. On the leg `frames`. */
   | { readonly kind: 'duplicate' }
-  /** These objects cannot be decoded, in whatever contains them. */
+  /** Objects that cannot be decoded, in whatever contains them. */
   | { readonly kind: 'undecodable'; readonly names: (name: string) => boolean };
 
 export interface NetworkRule {
@@ -59,7 +59,7 @@ export interface NetworkRule {
   readonly rate: number;
 }
 
-/** What happens to one message. */
+/** Fate of one message. */
 export interface Transit {
   readonly delayMs: number;
   readonly isLost: boolean;
@@ -89,10 +89,6 @@ export class Network {
   add(rule: NetworkRule): () => void {
     this.#rules.add(rule);
     return () => this.#rules.delete(rule);
-  }
-
-  clear(): void {
-    this.#rules.clear();
   }
 
   /** The server of the connection; another one if that is down; undefined if all are. */
@@ -161,7 +157,7 @@ export function asDecoded(event: WatchEvent, isUndecodable: (object: KubeObject)
   return { type: 'UNDECODABLE', change: event.type, object: undecodable(event.object) };
 }
 
-/** As a client reports an object that it cannot decode. */
+/** Object as a client reports it that cannot decode it. */
 export function undecodable({ metadata }: KubeObject): UndecodableObject {
   return { metadata, problem: 'unexpected end of the message' };
 }

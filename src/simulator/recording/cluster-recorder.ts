@@ -26,11 +26,11 @@ interface KnownNode {
   readonly zone: string;
   readonly ready: string;
   readonly taints: string;
-  /** As JSON, because they are compared. */
+  /** Labels as JSON, because they are compared. */
   readonly labels: string;
 }
 
-/** Where a pod is, and how long it tolerates an unreachable node. */
+/** Node of a pod, and the time that it tolerates an unreachable node. */
 interface BoundPod {
   readonly node: string;
   readonly key: string;

@@ -23,7 +23,7 @@ export interface TraceRecord {
   readonly t: number;
   readonly node: string;
   readonly zone?: string;
-  /** Those of the recorded labels that the node has, all of them. */
+  /** Recorded labels that the node has, all of them. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Status of the Ready condition. */
   readonly ready?: string;

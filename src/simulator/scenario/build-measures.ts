@@ -49,7 +49,7 @@ function delays(
   ];
 }
 
-/** Of sorted numbers; of an even number of them the mean of the two in the middle. */
+/** Median of sorted numbers; of an even number of them the mean of the two in the middle. */
 function median(sorted: readonly number[]): number | undefined {
   const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]];
   return low === undefined || high === undefined ? undefined : (low + high) / 2;

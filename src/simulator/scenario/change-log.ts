@@ -1,7 +1,7 @@
 // Records values that change over time in bounded memory: beyond the limit only the last change of each key in a step of
 // time is kept, and the step grows with the number of changes.
 
-export interface Change<T> {
+export interface LoggedChange<T> {
   readonly atMs: number;
   readonly key: number;
   readonly value: T;
@@ -11,7 +11,7 @@ const firstStepMs = 1_000;
 
 export class ChangeLog<T> {
   readonly #max: number;
-  #changes: Change<T>[] = [];
+  #changes: LoggedChange<T>[] = [];
   /** Position of the last change of each key. */
   readonly #last = new Map<number, number>();
   #stepMs = 0;
@@ -27,16 +27,16 @@ export class ChangeLog<T> {
   }
 
   /** In the order of time. */
-  get changes(): readonly Change<T>[] {
+  get changes(): readonly LoggedChange<T>[] {
     return this.#changes;
   }
 
-  add(change: Change<T>): void {
+  add(change: LoggedChange<T>): void {
     this.#put(change);
     while (this.#changes.length > this.#max) this.#coarsen();
   }
 
-  #put(change: Change<T>): void {
+  #put(change: LoggedChange<T>): void {
     const position = this.#last.get(change.key);
     const last = position === undefined ? undefined : this.#changes[position];
     if (position !== undefined && last !== undefined && this.#isSameStep(last.atMs, change.atMs)) {

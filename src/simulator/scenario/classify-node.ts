@@ -1,6 +1,6 @@
 import type { Fault } from '../../hollow-cluster/kubelet/faults/fault.ts';
 
-/** As on the dashboard of a controller, and `gone` for a node that was deleted. */
+/** State of a node as on the dashboard of a controller, and `gone` for one that was deleted. */
 export type RecordedState =
   | 'ready'
   | 'not-ready'
@@ -11,14 +11,14 @@ export type RecordedState =
   | 'maintenance'
   | 'gone';
 
-/** What is known of one node at one moment. */
+/** State of one node at one moment, as the simulation knows it. */
 export interface RecordedNode {
   readonly exists: boolean;
   /** Status of its Ready condition. */
   readonly ready: string;
-  /** It has no heartbeats: a fault prevents them. */
+  /** True if the node has no heartbeats: a fault prevents them. */
   readonly isSilent: boolean;
-  /** It has a NoExecute taint of the controller. */
+  /** True if the node has a NoExecute taint of the controller. */
   readonly isTainted: boolean;
   /** Number of its pods whose eviction is scheduled. */
   readonly leaving: number;

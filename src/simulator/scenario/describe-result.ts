@@ -88,7 +88,7 @@ function describeZones({ zoneStates }: ScenarioResult): readonly string[] {
   return [...table([['TIME', 'ZONE', 'DISRUPTION', 'RATE'], ...rows]), ''];
 }
 
-/** As minutes and seconds, `1m52.3s`. */
+/** Time as minutes and seconds, `1m52.3s`. */
 function timeOf(ms: number | undefined): string {
   if (ms === undefined) return '-';
   const tenths = Math.round(ms / 100) / 10;

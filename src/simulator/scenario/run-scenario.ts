@@ -8,7 +8,7 @@ import { FaultDriver } from '../faults/fault-driver.ts';
 import { isReady } from '../node-fields.ts';
 import { sum } from './build-measures.ts';
 import { Trace } from '../trace.ts';
-import { type Surroundings, World } from '../world.ts';
+import { type SimulationRuntime, World } from '../world.ts';
 import type { PodGroup, Scenario, ScenarioStep } from './scenario.ts';
 import { ScenarioObserver } from './scenario-observer.ts';
 import type { ScenarioResult } from './scenario-result.ts';
@@ -16,7 +16,7 @@ import type { StateRecorder } from './state-recorder.ts';
 
 export interface ScenarioSettings {
   readonly config: ManagerConfig;
-  /** Of the main client. */
+  /** Limits of the main client. */
   readonly limits: { readonly qps: number; readonly burst: number };
   /** Settings that differ from the defaults, for the report. */
   readonly shown: readonly string[];
@@ -36,10 +36,10 @@ const stepMs = 1_000;
 export async function runScenario(
   scenario: Scenario,
   settings: ScenarioSettings,
-  surroundings: Surroundings,
+  simulationRuntime: SimulationRuntime,
   recorder?: StateRecorder,
 ): Promise<ScenarioResult> {
-  const run = new ScenarioRun(scenario, settings, surroundings, recorder);
+  const run = new ScenarioRun(scenario, settings, simulationRuntime, recorder);
   try {
     return await run.toEnd();
   } finally {
@@ -59,7 +59,7 @@ class ScenarioRun {
   constructor(
     scenario: Scenario,
     settings: ScenarioSettings,
-    surroundings: Surroundings,
+    simulationRuntime: SimulationRuntime,
     recorder: StateRecorder | undefined,
   ) {
     this.#recorder = recorder;
@@ -69,7 +69,7 @@ class ScenarioRun {
       plan: planOf(scenario, settings),
       config: settings.config,
       seed: scenario.seed,
-      surroundings,
+      simulationRuntime,
       trace: new Trace(),
       placed: scenario.pods.flatMap(placedPods),
       takesBackups: false,
@@ -116,7 +116,7 @@ class ScenarioRun {
     await timeline.runUntil(timeline.nowMs + calmMs);
   }
 
-  /** As the leader counts it. */
+  /** Zone of the node as the leader counts it. */
   #zoneOf(name: string): string {
     const manager = this.#leader?.run?.manager;
     const node = manager?.informers.nodes.store.get(name);

@@ -53,7 +53,7 @@ export class ScenarioObserver {
     this.#interval();
   }
 
-  /** What happened to nodes: an episode begins with a fault, and the next one after the node was ready again. */
+  /** Outcomes of nodes: an episode begins with a fault, and the next one after the node was ready again. */
   outcomes(): readonly NodeOutcome[] {
     return this.#outcomes.toSorted((a, b) => firstMs(a) - firstMs(b) || (a.node < b.node ? -1 : 1));
   }

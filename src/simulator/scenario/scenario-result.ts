@@ -2,11 +2,11 @@
 export interface NodeOutcome {
   readonly node: string;
   readonly zone: string;
-  /** When its last fault before it was not ready began. */
+  /** Begin of the node's last fault before it was not ready. */
   faultAtMs?: number;
-  /** Its faults have ended. */
+  /** End of the node's faults. */
   faultEndMs?: number;
-  /** Its machine failed, so that its pods did not run any more. */
+  /** True if the machine failed, so that its pods did not run any more. */
   machineFailed: boolean;
   /** The controller wrote Ready=Unknown, or the kubelet Ready=False. */
   notReadyAtMs?: number;
@@ -19,7 +19,7 @@ export interface NodeOutcome {
   readyAtMs?: number;
   /** Without a taint of the controller again. */
   cleanAtMs?: number;
-  /** It was marked Unknown although nothing was wrong with the node. */
+  /** True if the node was marked Unknown although nothing was wrong with it. */
   isFalse: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface ScenarioResult {
   readonly durationMs: number;
   readonly nodes: number;
   readonly pods: number;
-  /** Those of the nodes; empty if no node has one. */
+  /** Zones of the nodes; empty if no node has one. */
   readonly zones: readonly string[];
   /** Settings that differ from the defaults. */
   readonly settings: readonly string[];

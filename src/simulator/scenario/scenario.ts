@@ -8,7 +8,7 @@ interface NodeGroup {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** How long a pod tolerates both health taints: seconds, without a limit, or not at all. */
+/** Time that a pod tolerates both health taints: seconds, without a limit, or not at all. */
 export type Toleration = number | 'forever' | 'none';
 
 /** Pods that are alike. */
@@ -19,10 +19,10 @@ export interface PodGroup {
   readonly graceSeconds: number;
 }
 
-/** What happens, from which moment on. */
+/** Step of a scenario, from a moment on. */
 export type ScenarioStep =
   | { readonly atMs: number; readonly kind: 'nodes'; readonly order: FaultOrder }
-  /** So many API servers are down, or all. */
+  /** Number of API servers that are down, or all. */
   | { readonly atMs: number; readonly kind: 'servers-down'; readonly count: number | 'all'; readonly forMs: number }
   /** One API server after the other restarts. */
   | { readonly atMs: number; readonly kind: 'servers-rollout'; readonly downMs: number; readonly gapMs: number }
@@ -40,7 +40,7 @@ export interface Scenario {
   readonly pods: readonly PodGroup[];
   readonly servers: number;
   readonly replicas: number;
-  /** Of the kubelets' leases; a lease is renewed every quarter of it. */
+  /** Duration of the kubelets' leases; a lease is renewed every quarter of it. */
   readonly leaseDurationSeconds: number;
   readonly steps: readonly ScenarioStep[];
 }

@@ -11,7 +11,7 @@ import type { Decision } from '../../controller/model/decisions.ts';
 import type { GroundTruth } from '../../hollow-cluster/kubelet/faults/ground-truth.ts';
 import { readyOf } from '../node-fields.ts';
 import type { World } from '../world.ts';
-import { type Change, ChangeLog } from './change-log.ts';
+import { type LoggedChange, ChangeLog } from './change-log.ts';
 import { classifyNode, endsHeartbeats, type RecordedState } from './classify-node.ts';
 
 const changesMax = 100_000;
@@ -39,7 +39,7 @@ interface RecordedDecision {
 export interface ScenarioRecording {
   /** In the order of the keys of the changes. */
   readonly nodes: readonly { readonly name: string; readonly zone: string }[];
-  readonly changes: readonly Change<NodeMoment>[];
+  readonly changes: readonly LoggedChange<NodeMoment>[];
   /** 0: every change is recorded. Otherwise states that lasted for less may be missing. */
   readonly stepMs: number;
   readonly decisions: readonly RecordedDecision[];
@@ -178,7 +178,7 @@ export class StateRecorder {
     this.#nodes.get(name)?.leavingPods.delete(pod);
   }
 
-  /** What decisions add to the state of the API. */
+  /** Applies a decision, which adds to the state of the API. */
   #follow(decision: Decision): void {
     const { kind } = decision;
     if (kind === 'eviction-scheduled') this.#tracked(decision.node).leavingPods.add(decision.pod);

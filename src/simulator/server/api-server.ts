@@ -32,7 +32,7 @@ interface SimulatedApiServerOptions {
   readonly timeline: Timeline;
   readonly clock: Clock;
   readonly random: Random;
-  /** How far the watch cache is behind the storage, for the next change. */
+  /** Lag of the watch cache behind the storage, for the next change. */
   readonly lagMs: () => number;
 }
 
@@ -81,11 +81,6 @@ export class SimulatedApiServer {
 
   get isUp(): boolean {
     return this.#isUp;
-  }
-
-  /** Open watches, of all clients. */
-  get watches(): number {
-    return this.#watches.size;
   }
 
   /** The server's process ends: every connection breaks. */

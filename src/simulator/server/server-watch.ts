@@ -39,7 +39,7 @@ export class ServerWatch implements Watcher {
     if (event !== undefined) this.#options.sink.send([event]);
   }
 
-  /** What the client receives for a change; undefined if its selection is not affected. */
+  /** Event that the client receives for a change; undefined if its selection is not affected. */
   eventOf(change: StoreChange): WatchEvent | undefined {
     const { selection, storage, resource } = this.#options;
     const type = eventTypeOf(change, selection);

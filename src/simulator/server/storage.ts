@@ -32,7 +32,7 @@ const types: ReadonlyMap<string, ObjectType> = new Map(
   ]),
 );
 
-/** Both names of events are those of one table. */
+/** Resources with a table of their own; both names of events are those of one table. */
 const storedResources = Object.keys(resources).filter(
   (name): name is ResourceName => Object.hasOwn(resources, name) && name !== 'events.events.k8s.io',
 );
@@ -132,9 +132,8 @@ export class Storage {
     this.write(user, () => this.#registry.patch(target, { type: 'merge', body }, writeOptions));
   }
 
-  delete(resource: ResourceName, name: ObjectName, gracePeriodSeconds?: number): void {
-    const request = { dryRun: false, gracePeriodSeconds };
-    this.write(user, () => this.#registry.delete(this.target(resource, name), request));
+  delete(resource: ResourceName, name: ObjectName): void {
+    this.write(user, () => this.#registry.delete(this.target(resource, name), { dryRun: false }));
   }
 
   backup(): Backup {

@@ -6,7 +6,7 @@ export interface Occurrence {
   cancelled: boolean;
 }
 
-interface Entry extends Occurrence {
+interface TimelineEntry extends Occurrence {
   /** Orders entries of one time: drawn from the seed, so that each seed is another interleaving. */
   readonly rank: number;
   readonly run: () => void;
@@ -20,7 +20,7 @@ interface TimelineOptions {
   readonly afterInstant?: () => void;
 }
 
-/** More occurrences than this at one virtual time: a loop that waits for nothing. */
+/** Maximum number of occurrences at one virtual time: more are a loop that waits for nothing. */
 const occurrencesMax = 200_000;
 
 /**
@@ -29,8 +29,8 @@ const occurrencesMax = 200_000;
  */
 export class Timeline {
   readonly #options: TimelineOptions;
-  readonly #heap: Entry[] = [];
-  /** Of the entries at the same places. Numbers side by side are compared faster than fields of objects. */
+  readonly #heap: TimelineEntry[] = [];
+  /** Times of the entries at the same places. Numbers side by side are compared faster than fields of objects. */
   readonly #times: number[] = [];
   #nowMs = 0;
   #atThisInstant = 0;
@@ -46,7 +46,7 @@ export class Timeline {
 
   /** Runs `run` at that time, at once if it has passed. Cancelled by setting `cancelled`. */
   at(atMs: number, run: () => void): Occurrence {
-    const entry: Entry = {
+    const entry: TimelineEntry = {
       atMs: Math.max(atMs, this.#nowMs),
       rank: this.#options.random.next(),
       run,
@@ -84,7 +84,7 @@ export class Timeline {
   }
 
   /** The next occurrence up to that time; undefined if there is none. */
-  #takeUntil(untilMs: number): Entry | undefined {
+  #takeUntil(untilMs: number): TimelineEntry | undefined {
     for (let next = this.#heap[0]; next !== undefined && next.atMs <= untilMs; next = this.#heap[0]) {
       this.#pop();
       if (!next.cancelled) return next;
@@ -108,7 +108,7 @@ export class Timeline {
   }
 
   /** Puts the entry in its place on the way from the end to the root. */
-  #rise(entry: Entry): void {
+  #rise(entry: TimelineEntry): void {
     let index = this.#heap.length;
     this.#place(index, entry);
     while (index > 0) {
@@ -122,7 +122,7 @@ export class Timeline {
   }
 
   /** Puts the entry in its place on the way from the root to the end; the root is free. */
-  #sink(entry: Entry): void {
+  #sink(entry: TimelineEntry): void {
     let index = 0;
     for (let below = 1; below < this.#heap.length; below = 2 * index + 1) {
       if (below + 1 < this.#heap.length && this.#precedes(below + 1, below)) below += 1;
@@ -134,7 +134,7 @@ export class Timeline {
     this.#place(index, entry);
   }
 
-  #place(index: number, entry: Entry): void {
+  #place(index: number, entry: TimelineEntry): void {
     this.#heap[index] = entry;
     this.#times[index] = entry.atMs;
   }
@@ -145,7 +145,7 @@ export class Timeline {
     return (this.#heap[first]?.rank ?? Infinity) < (this.#heap[second]?.rank ?? Infinity);
   }
 
-  #isBefore(entry: Entry, index: number): boolean {
+  #isBefore(entry: TimelineEntry, index: number): boolean {
     const atMs = this.#times[index] ?? Infinity;
     return entry.atMs < atMs || (entry.atMs === atMs && entry.rank < (this.#heap[index]?.rank ?? Infinity));
   }

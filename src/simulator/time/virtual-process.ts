@@ -9,7 +9,7 @@ const monotonicStartMs = 10_000;
 export class VirtualMachine {
   readonly #timeline: Timeline;
   readonly #wallStartMs: number;
-  /** How much faster than virtual time its clocks run: 1e-4 is 100 ppm. */
+  /** Drift of the process's clocks against virtual time: 1e-4 is 100 ppm. */
   readonly #drift: number;
   #wallOffsetMs = 0;
   #suspendedMs = 0;
@@ -34,7 +34,10 @@ export class VirtualMachine {
     return this.#suspendedSinceMs !== undefined;
   }
 
-  /** Its monotonic clock stops (Linux `CLOCK_MONOTONIC`), its wall clock does not. False if it was suspended already. */
+  /**
+   * Suspends the process: its monotonic clock stops (Linux `CLOCK_MONOTONIC`), its wall clock does not. False if it was
+   * suspended already.
+   */
   suspend(): boolean {
     if (this.isSuspended) return false;
     this.#suspendedSinceMs = this.#timeline.nowMs;
@@ -63,7 +66,7 @@ export class VirtualMachine {
  */
 export class VirtualProcess implements Clock {
   readonly machine: VirtualMachine;
-  /** Of everything that waits in this process. */
+  /** Abort listeners of everything that waits in this process. */
   readonly abortListeners = new SharedAbortListeners();
   readonly #timeline: Timeline;
   /** Received when the process resumes. */

@@ -8,11 +8,11 @@ export interface CutAction {
   readonly kind: 'cut';
   /** Names, or patterns with `*` and `?`; any node when absent. */
   readonly nodes?: readonly string[] | undefined;
-  /** As the dashboard shows it; any zone when absent. */
+  /** Zone as the dashboard shows it; any zone when absent. */
   readonly zone?: string | undefined;
-  /** Of the nodes that these select; all of them when absent. */
+  /** Share of the selected nodes; all of them when absent. */
   readonly share?: number | undefined;
-  /** Until it is undone when absent. */
+  /** Duration; until it is undone when absent. */
   readonly seconds?: number | undefined;
 }
 

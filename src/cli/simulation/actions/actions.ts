@@ -4,16 +4,16 @@ import { type Answer, type Route, textAnswer } from '../../../machinery/page-ser
 import { jsonAnswer, problem } from '../../pages/explain-pages.ts';
 import { type Action, type ActionKind, readAction } from './action-schema.ts';
 
-/** What was done, or why nothing was done: one sentence. */
+/** Result of an action, or the reason why nothing was done: one sentence. */
 export type ActionResult = { readonly text: string } | { readonly conflict: string };
 
 export interface Actions {
-  /** What the dashboard offers. */
+  /** Actions that the dashboard offers. */
   readonly kinds: readonly ActionKind[];
   act(action: Action): ActionResult;
 }
 
-/** It answers with JSON and text only. */
+/** Headers of the answers, which are JSON and text only. */
 const headers = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',

@@ -30,7 +30,7 @@ const pollEveryMs = 50;
 /** The API server of a demo, embedded or real. */
 export interface DemoApiServer {
   readonly url: string;
-  /** For its administrator. */
+  /** Kubeconfig of the administrator. */
   kubeconfig(): string;
   /** Nothing is answered for this time, or until `endStall`. */
   stall(ms: number): void;
@@ -61,7 +61,7 @@ export class DemoEnvironment {
   readonly kubeconfigFile: string;
   readonly server: DemoApiServer;
   readonly #options: DemoEnvironmentOptions;
-  readonly #crewApi: HttpKubeApi;
+  readonly #demoApi: HttpKubeApi;
   readonly #meters = new WeakMap<ControllerProcess, PromMeter>();
   readonly #decisionListeners = new Set<(noted: NotedDecision) => void>();
   readonly #lifetime = new AbortController();
@@ -72,16 +72,16 @@ export class DemoEnvironment {
     this.#options = options;
     this.server = options.server;
     this.kubeconfigFile = kubeconfigFile;
-    const crewMeter = new PromMeter();
+    const demoMeter = new PromMeter();
     const dependencies = { connection, clock, random, logger };
-    this.#crewApi = new HttpKubeApi({
+    this.#demoApi = new HttpKubeApi({
       ...dependencies,
       ...unlimited,
-      meter: crewMeter,
+      meter: demoMeter,
       userAgent: userAgent('demo'),
       fieldManager: 'nlc-demo',
     });
-    const watching = { clock, random, logger, meter: crewMeter, api: this.#crewApi };
+    const watching = { clock, random, logger, meter: demoMeter, api: this.#demoApi };
     const identity = (view: { readonly uid: string; readonly resourceVersion: string }) => view;
     this.fleet = new HollowFleet({ ...watching, nodes: fleetNodes(), profile: demoProfile });
     this.nodes = new SharedInformer({ ...watching, resource: 'nodes', transform: transformNode, identity });
@@ -121,7 +121,7 @@ export class DemoEnvironment {
 
   /** A client of the demo itself, which is neither the controller nor a node. */
   get api(): HttpKubeApi {
-    return this.#crewApi;
+    return this.#demoApi;
   }
 
   async stop(): Promise<void> {
@@ -129,7 +129,7 @@ export class DemoEnvironment {
     this.server.endStall();
     this.#lifetime.abort();
     await Promise.all(this.#running);
-    await this.#crewApi.close();
+    await this.#demoApi.close();
     await this.server.close();
   }
 
@@ -203,7 +203,7 @@ export class DemoEnvironment {
   async #bindPods(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const create = (pod: KubeObject): Promise<KubeObject> =>
-      retryRefused(() => this.#crewApi.create('pods', pod, { signal }), clock, signal);
+      retryRefused(() => this.#demoApi.create('pods', pod, { signal }), clock, signal);
     const manifests = allNodeNames().flatMap(podsOf);
     for (let from = 0; from < manifests.length; from += podsCreatedAtOnceMax) {
       const some = manifests.slice(from, from + podsCreatedAtOnceMax);

@@ -5,7 +5,7 @@ import type { Clock } from '../../../machinery/ports/clock.ts';
 interface FollowingSourceOptions {
   /** The source that is wanted now. */
   readonly choose: () => DashboardSource;
-  /** What the page says about its server, whatever source it follows. */
+  /** Server as the page shows it, whatever source it follows. */
   readonly server: Pick<ServerInfo, 'kind' | 'actionKinds'>;
   readonly clock: Clock;
 }
@@ -23,7 +23,7 @@ export class FollowingSource implements DashboardSource {
   readonly #watchers = new Set<() => void>();
   #current: DashboardSource;
   #switches = 0;
-  /** Of the sources that are kept up to date: the current one, and the next one. */
+  /** Subscriptions to the sources that are kept up to date: the current one, and the next one. */
   readonly #subscriptions = new Map<DashboardSource, () => void>();
 
   constructor(options: FollowingSourceOptions) {

@@ -9,7 +9,7 @@ import { defaultTolerationSeconds } from './cluster.ts';
 import type { DemoApiServer } from './environment.ts';
 
 interface ApiServerStart {
-  /** Of the binaries of a real one; undefined: the embedded one. */
+  /** Folder with the binaries of a real control plane; undefined: the embedded API server. */
   readonly controlPlane: string | undefined;
   /** For files of this run. */
   readonly folder: string;
@@ -22,7 +22,7 @@ interface ApiServerStart {
 
 interface StartedApiServer {
   readonly server: DemoApiServer;
-  /** Those of a real one. */
+  /** Programs of a real control plane. */
   readonly programs: readonly { readonly file: string; readonly pid: number }[];
 }
 

@@ -11,7 +11,7 @@ const appLabel = 'demo.example.com/app';
 const containers = [{ name: 'main', image: 'registry.example/main:1' }];
 const neverAborted = new AbortController().signal;
 
-/** What the scenes with workloads do and read. */
+/** Actions and reads of the scenes with workloads. */
 export class Workloads {
   readonly #environment: DemoEnvironment;
   readonly #programs: WorkloadPrograms;

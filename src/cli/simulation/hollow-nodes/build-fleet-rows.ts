@@ -8,7 +8,7 @@ import type { FleetNode } from '../../../hollow-cluster/kubelet/faults/select-no
 
 const holdsMax = 50;
 
-/** As a controller without policies counts it. */
+/** Zone of a node, as a controller without policies counts it. */
 export function selectZone({ labels }: Pick<FleetNode, 'labels'>): string {
   return zoneName(zoneOf(labels));
 }

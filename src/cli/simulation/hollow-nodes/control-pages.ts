@@ -89,7 +89,7 @@ function podsPage(fleet: HollowFleet, path: string): Answer {
   return jsonAnswer(200, podListOf(kubelet));
 }
 
-/** What a kubelet serves at `/pods`: all pods that it knows, static pods too. */
+/** List as a kubelet serves it at `/pods`: all pods that it knows, static pods too. */
 function podListOf({ pods }: HollowKubelet): object {
   const items = pods.knownPods().map(({ metadata, spec, status }) => ({ metadata, spec, status }));
   return { kind: 'PodList', apiVersion: 'v1', metadata: {}, items };

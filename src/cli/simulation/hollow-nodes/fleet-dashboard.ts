@@ -25,7 +25,7 @@ interface FleetDashboardOptions {
   readonly fleet: HollowFleet;
   readonly clock: Clock;
   readonly version: string;
-  /** Of this process. */
+  /** Identity of this process. */
   readonly identity: string;
   readonly actionKinds: readonly string[];
 }

@@ -18,7 +18,7 @@ export interface FleetReport extends FleetStatus {
   readonly cpuSeconds: number;
 }
 
-interface Measured {
+interface MeasuredFleet {
   readonly fleet: HollowFleet;
   readonly lateness: Lateness;
   /** Monotonic. */
@@ -28,7 +28,7 @@ interface Measured {
 
 const bytesPerMiB = 1_024 * 1_024;
 
-export function reportFleet({ fleet, lateness, startedAtMs, nowMs }: Measured): FleetReport {
+export function reportFleet({ fleet, lateness, startedAtMs, nowMs }: MeasuredFleet): FleetReport {
   const status = fleet.status();
   const seconds = (nowMs - startedAtMs) / 1_000;
   const { user, system } = process.cpuUsage();

@@ -38,14 +38,14 @@ function tokenLine(user: User, token: string): string {
   return `${token},${user.name},${user.name},"${(user.groups ?? []).join(',')}"\n`;
 }
 
-interface Context {
+interface KubeconfigContext {
   readonly url: string;
   readonly ca: string;
   readonly token: string;
 }
 
 /** A self-contained kubeconfig with one context, as JSON. */
-export function kubeconfigText({ url, ca, token }: Context): string {
+export function kubeconfigText({ url, ca, token }: KubeconfigContext): string {
   const name = 'control-plane';
   const config = {
     apiVersion: 'v1',

@@ -20,11 +20,11 @@ const attemptsMax = 5;
 const leaseNamespace = '/api/v1/namespaces/kube-node-lease';
 
 interface ControlPlaneOptions {
-  /** Of the two programs. */
+  /** Folder of the two programs. */
   readonly binaries: string;
   /** Created; for data, keys and logs. Removed at the end. */
   readonly folder: string;
-  /** Of kube-apiserver; 0: a free one. */
+  /** Port of kube-apiserver; 0: a free one. */
   readonly port: number;
   /** For not-ready and unreachable nodes, of pods that have no toleration of their own. */
   readonly defaultTolerationSeconds: number;
@@ -91,7 +91,7 @@ export class ControlPlanePrograms {
     return this.#programs;
   }
 
-  /** For its administrator. */
+  /** Kubeconfig of the administrator. */
   kubeconfig(): string {
     const ca = readFileSync(this.#caFile, 'utf8');
     return kubeconfigText({ url: this.url, ca, token: this.#credentials.adminToken });

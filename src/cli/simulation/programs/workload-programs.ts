@@ -23,7 +23,10 @@ export function programsMissing(env: Readonly<Record<string, string | undefined>
   return `${names} not found in ${where}; download them (${download}), or build them in a checkout with Go: npm run control-plane`;
 }
 
-/** Those of kube-controller-manager that run; node lifecycle, taint eviction and pod garbage collection are not among them. */
+/**
+ * Controllers of kube-controller-manager that run; node lifecycle, taint eviction and pod garbage collection are not
+ * among them.
+ */
 const workloadControllers: readonly string[] = [
   'deployment-controller',
   'replicaset-controller',
@@ -80,7 +83,7 @@ export class WorkloadPrograms {
     return this.#programs;
   }
 
-  /** What ended by itself, with the end of its log; undefined while all run. */
+  /** Program that ended by itself, with the end of its log; undefined while all run. */
   failure(): string | undefined {
     return this.#programs.map((program) => program.failure()).find((failure) => failure !== undefined);
   }

@@ -115,7 +115,7 @@ function decideOsFit({ metadata, spec }: Pod, node: Node): PodAdmission | undefi
   return undefined;
 }
 
-/** As the kubelet reports it; its label may have been changed by others. */
+/** Operating system as the kubelet reports it; the node's label may have been changed by others. */
 function osOf({ status }: Node): string {
   return status?.nodeInfo?.operatingSystem ?? linux;
 }

@@ -20,7 +20,7 @@ export function hasPortConflict(pod: Pod, others: readonly Pod[]): boolean {
   return wanted.length > 0 && arePortsTaken(wanted, others.flatMap(listHostPorts));
 }
 
-/** The same for the ports of the pod and of the others. */
+/** True if a wanted port is among those that other pods take. */
 export function arePortsTaken(wanted: readonly HostPort[], taken: readonly HostPort[]): boolean {
   return taken.some((other) => wanted.some((each) => clash(each, other)));
 }
@@ -30,7 +30,7 @@ function clash(wanted: HostPort, taken: HostPort): boolean {
   return overlap && wanted.port === taken.port;
 }
 
-/** Those of containers that run as long as the pod: init containers count only as sidecars (upstream `GetHostPorts`). */
+/** Host ports of containers that run as long as the pod: init containers count only as sidecars (upstream `GetHostPorts`). */
 export function listHostPorts(pod: Pod): readonly HostPort[] {
   return [...listInits(pod).filter(isSidecar), ...listRegular(pod)].flatMap(({ ports = [] }) => ports.flatMap(onHost));
 }

@@ -40,7 +40,7 @@ interface FaultInjectorOptions {
   readonly onGroundTruth?: ((truth: GroundTruth) => void) | undefined;
 }
 
-interface Entry {
+interface InjectedFault {
   readonly order: FaultOrder;
   readonly nodes: readonly string[];
   readonly active: Set<string>;
@@ -56,7 +56,7 @@ export class FaultInjector {
   readonly #options: FaultInjectorOptions;
   readonly #nodes: ReadonlyMap<string, FaultyNode>;
   readonly #faults = new Map<string, NodeFaults>();
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, InjectedFault>();
   readonly #dueTimes = new KeyedHeap();
   readonly #actions = new Map<string, () => void>();
   readonly #alarm: Alarm;
@@ -82,7 +82,7 @@ export class FaultInjector {
     const selected = selectNodes(this.#options.nodes, order.selector, salt);
     if (selected.length === 0) throw new RangeError('selector: must match at least one node of the fleet');
     const nodes = order.nodesPerSecond === undefined ? selected : shuffleNodes(selected, salt);
-    const entry: Entry = { order, nodes, active: new Set(), waiting: nodes.length };
+    const entry: InjectedFault = { order, nodes, active: new Set(), waiting: nodes.length };
     this.#entries.set(id, entry);
     this.#plan(id, entry);
     this.#runDue();
@@ -131,11 +131,11 @@ export class FaultInjector {
     return `fault-${this.#postCount}`;
   }
 
-  #describe(id: string, { order, nodes, active, waiting }: Entry): ActiveFault {
+  #describe(id: string, { order, nodes, active, waiting }: InjectedFault): ActiveFault {
     return { id, order, nodes, active: active.size, waiting };
   }
 
-  #plan(id: string, entry: Entry): void {
+  #plan(id: string, entry: InjectedFault): void {
     const nowMs = this.#options.clock.monotonicMs();
     const { nodesPerSecond = Number.POSITIVE_INFINITY } = entry.order;
     for (const [index, node] of entry.nodes.entries()) {
@@ -168,7 +168,7 @@ export class FaultInjector {
     }
   }
 
-  #begin(id: string, entry: Entry, node: string): void {
+  #begin(id: string, entry: InjectedFault, node: string): void {
     const { fault, forMs } = entry.order;
     entry.waiting -= 1;
     entry.active.add(node);
@@ -183,7 +183,7 @@ export class FaultInjector {
     if (fault.kind === 'flap') this.#scheduleFlap(id, entry, node, { isUp: false, inMs: firstFlapMs(fault, node) });
   }
 
-  #trigger(id: string, entry: Entry, node: string, fault: OneShotFault): void {
+  #trigger(id: string, entry: InjectedFault, node: string, fault: OneShotFault): void {
     const done = this.#faultsOf(node).trigger(fault);
     this.#pending.add(done);
     void done.finally(() => this.#pending.delete(done));
@@ -192,11 +192,11 @@ export class FaultInjector {
     this.#schedule(endsAtMs, keyOf('end', id, node), () => this.#finish(id, entry, node));
   }
 
-  #finish(id: string, entry: Entry, node: string): void {
+  #finish(id: string, entry: InjectedFault, node: string): void {
     if (entry.active.delete(node)) this.#report(id, entry, node, 'end');
   }
 
-  #end(id: string, entry: Entry, node: string): void {
+  #end(id: string, entry: InjectedFault, node: string): void {
     this.#unschedule(id, node);
     if (!isOneShot(entry.order.fault)) this.#faultsOf(node).end(id);
     this.#finish(id, entry, node);
@@ -204,7 +204,7 @@ export class FaultInjector {
 
   #scheduleFlap(
     id: string,
-    entry: Entry,
+    entry: InjectedFault,
     node: string,
     { isUp, inMs }: { readonly isUp: boolean; readonly inMs: number },
   ): void {
@@ -230,7 +230,7 @@ export class FaultInjector {
     return faults;
   }
 
-  #report(id: string, entry: Entry, node: string, change: GroundTruth['change']): void {
+  #report(id: string, entry: InjectedFault, node: string, change: GroundTruth['change']): void {
     const { clock, onGroundTruth } = this.#options;
     onGroundTruth?.({
       atMs: clock.nowMs(),

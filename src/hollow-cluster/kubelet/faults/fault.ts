@@ -72,5 +72,5 @@ export function isOneShot(fault: Fault): fault is OneShotFault {
   return fault.kind === 'crash' || fault.kind === 'delete-node';
 }
 
-/** How a fault changes the behaviour of containers. */
+/** Changes that a fault makes to the behaviour of containers. */
 export type ContainerEffects = Partial<ContainerScript>;

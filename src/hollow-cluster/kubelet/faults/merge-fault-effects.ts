@@ -48,7 +48,7 @@ const conditionOf: Readonly<Record<string, string>> = {
   pid: 'PIDPressure',
 };
 
-/** Where faults contradict each other, the later one wins; additive effects are summed. */
+/** Effects of all active faults: where they contradict each other, the later one wins; additive effects are summed. */
 export function mergeFaultEffects(active: readonly FaultInForce[]): FaultEffects {
   const faults = active.map(({ fault }) => fault);
   const last = <K extends LastingFault['kind']>(kind: K): Extract<LastingFault, { kind: K }> | undefined =>

@@ -10,8 +10,8 @@ export const leaseTriesMax = 5;
 type AfterFailedReplace = 'ensure-again' | 'try-again' | 'give-up';
 
 /**
- * What follows a failed update. Only a conflict requires a fresh read; any other failure, including not-found, is
- * retried at once with the same base (component-helpers `retryUpdateLease`).
+ * Step after a failed update. Only a conflict requires a fresh read; any other failure, including not-found, is retried
+ * at once with the same base (component-helpers `retryUpdateLease`).
  */
 export function decideAfterFailedReplace(reason: ApiReason, tries: number): AfterFailedReplace {
   if (tries >= leaseTriesMax || reason === 'aborted') return 'give-up';

@@ -6,7 +6,7 @@ const boundsMs = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000
  */
 export const validLatenessMsMax = 1_000;
 
-/** How late work ran that was scheduled for a given time. */
+/** Lateness of work that was scheduled for a given time. */
 export class Lateness {
   readonly #counts: number[] = Array.from({ length: boundsMs.length + 1 }, () => 0);
   #count = 0;

@@ -35,7 +35,7 @@ export abstract class RestingLoop implements GroupLoop {
     return false;
   }
 
-  /** There may be work: the next turn runs at once. A ring during a turn causes another one. */
+  /** Runs the next turn at once, because there may be work. A ring during a turn causes another one. */
   protected ring(): void {
     this.#ringPending = true;
     this.#wake();

@@ -1,7 +1,7 @@
 /** The three conditions that follow from a machine's signals. */
 export type PressureType = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
-/** What a machine reports as available (kubelet `eviction/api.Signal`). */
+/** Resource that a machine reports as available (kubelet `eviction/api.Signal`). */
 export type EvictionSignal =
   | 'memory.available'
   | 'allocatableMemory.available'

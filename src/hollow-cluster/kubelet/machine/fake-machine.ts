@@ -107,7 +107,7 @@ export class FakeMachine {
     return this.#extended ?? noResources;
   }
 
-  /** How full a mount is, in percent. */
+  /** Sets the usage of a mount, in percent. */
   setMountUsage(path: string, percent: number): void {
     this.#mounts ??= new Map();
     this.#mounts.set(path, percent);

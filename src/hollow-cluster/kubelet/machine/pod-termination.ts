@@ -6,7 +6,7 @@ import type { Logger } from '../../../machinery/ports/logger.ts';
 
 /** Why the kubelet itself terminates a pod, and how. The pod's status gets a DisruptionTarget condition. */
 export interface PodTermination {
-  /** Of the pod's status, with phase Failed; a pod that succeeds before it stops keeps its phase. */
+  /** Reason in the pod's status, with phase Failed; a pod that succeeds before it stops keeps its phase. */
   readonly reason: string;
   readonly message: string;
   /** Overrides the pod's own grace period; undefined: the pod's own. */
@@ -15,7 +15,7 @@ export interface PodTermination {
   readonly evicted: boolean;
 }
 
-/** What the parts of a kubelet need that terminate pods by themselves. */
+/** Dependencies of the parts of a kubelet that terminate pods by themselves. */
 export interface PodKillerOptions {
   /** The object of Events about the node. */
   readonly node: ObjectReference;

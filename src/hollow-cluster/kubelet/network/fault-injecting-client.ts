@@ -29,7 +29,7 @@ interface FaultInjectingClientOptions {
   /** Called for each request when it is answered, lost or cancelled. */
   readonly note?: (request: NetworkRequest, succeeded: boolean) => void;
   readonly clock: Clock;
-  /** How long a request without a response takes until it times out. */
+  /** Timeout of a request without a response. */
   readonly requestTimeoutMs: number;
 }
 

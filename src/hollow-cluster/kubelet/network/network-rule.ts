@@ -17,7 +17,7 @@ interface RequestFilter {
   readonly resource?: string | undefined;
 }
 
-/** What happens to the requests that a rule matches. */
+/** Effect of a rule on the requests that it matches. */
 type NetworkEffect =
   /** No response. */
   | { readonly kind: 'swallow' }
@@ -35,7 +35,7 @@ export interface NetworkRule {
   readonly stallsWatches: boolean;
 }
 
-/** What happens to a request, or to its response, in transit. */
+/** Fate of a request, or of its response, in transit. */
 export type Transit =
   | { readonly kind: 'pass'; readonly delayMs: number }
   | { readonly kind: 'lost' }

@@ -36,13 +36,13 @@ export const pressureTexts: Readonly<Record<'MemoryPressure' | 'DiskPressure' | 
   },
 };
 
-/** Of kubelet v1.8, which always reports it as False. */
+/** Texts of kubelet v1.8 for OutOfDisk, which it always reports as False. */
 export const outOfDiskTexts: PressureTexts = {
   holds: text('KubeletOutOfDisk', 'out of disk space', 'NodeOutOfDisk'),
   clear: text('KubeletHasSufficientDisk', 'kubelet has sufficient disk space available', 'NodeHasSufficientDisk'),
 };
 
-/** Of a node whose cloud provider has to create a route for it first. */
+/** Texts for a node whose cloud provider has to create a route for it first. */
 export const networkTexts: PressureTexts = {
   holds: text('NoRouteCreated', 'Node created without a route', 'NodeNetworkUnavailable'),
   clear: text('RouteCreated', 'RouteController created a route', 'NodeNetworkAvailable'),

@@ -48,7 +48,7 @@ export const memoryPressure = fromSignals('MemoryPressure');
 export const diskPressure = fromSignals('DiskPressure');
 export const pidPressure = fromSignals('PIDPressure');
 
-/** Of v1.8: no longer measured, but still reported as False. */
+/** Condition OutOfDisk of v1.8: no longer measured, but still reported as False. */
 export const outOfDisk: StatusSetter = {
   name: 'OutOfDisk',
   set(node, context) {

@@ -4,10 +4,10 @@ import { sameJson } from '../../../machinery/api/json-values.ts';
 import type { Node } from '../../../machinery/api/node.ts';
 import { sameQuantity } from '../../../machinery/api/quantity.ts';
 
-type Fields = JsonMap;
+type ConditionFields = JsonMap;
 
 const platformLabels = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;
-/** Of a condition of a node, all but the heartbeat time. */
+/** Fields of a node's condition that are compared, all but the heartbeat time. */
 const comparedFields = [
   'type',
   'status',
@@ -63,17 +63,17 @@ export function diffNodeStatusPatch(stored: Node, computed: Node): unknown {
   };
 }
 
-function described({ metadata: { labels, annotations } }: Node): Fields {
+function described({ metadata: { labels, annotations } }: Node): ConditionFields {
   return { labels: labels ?? {}, annotations: annotations ?? {} };
 }
 
-function withoutLists(node: Node): Fields {
+function withoutLists(node: Node): ConditionFields {
   const { conditions: _, addresses: __, ...others } = node.status ?? {};
   return others;
 }
 
 /** The changed fields: maps entry by entry, lists and values as a whole, null for what is removed. */
-function diffFields(before: Fields, after: Fields, except?: string): Fields {
+function diffFields(before: ConditionFields, after: ConditionFields, except?: string): ConditionFields {
   const changed: Record<string, unknown> = {};
   const diff = (key: string): void => {
     const [old, current] = [ownValue(before, key), ownValue(after, key)];
@@ -93,7 +93,7 @@ function diffField(key: string, old: unknown, wanted: unknown): unknown {
   return Object.keys(inner).length > 0 ? inner : undefined;
 }
 
-function diffMap(key: string, before: Fields, after: Fields): Fields {
+function diffMap(key: string, before: ConditionFields, after: ConditionFields): ConditionFields {
   const inner = isFlat(after) ? diffFlat(before, after) : diffFields(before, after);
   if (!quantityFields.includes(key)) return inner;
   return Object.fromEntries(
@@ -102,7 +102,7 @@ function diffMap(key: string, before: Fields, after: Fields): Fields {
 }
 
 /** For maps with scalar values: an empty string is a value too. */
-function diffFlat(before: Fields, after: Fields): Fields {
+function diffFlat(before: ConditionFields, after: ConditionFields): ConditionFields {
   const changed = Object.entries(after).filter(
     ([key, value]) => value !== undefined && ownValue(before, key) !== value,
   );
@@ -112,7 +112,7 @@ function diffFlat(before: Fields, after: Fields): Fields {
   return { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((key) => [key, null])) };
 }
 
-function isFlat(map: Fields): boolean {
+function isFlat(map: ConditionFields): boolean {
   return Object.values(map).every((value) => typeof value !== 'object' || value === null);
 }
 
@@ -122,7 +122,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** Addresses merge by type though a type may occur twice: a changed list replaces the stored one as a whole. */
-function addressPatch(stored: Node, computed: Node): Fields {
+function addressPatch(stored: Node, computed: Node): ConditionFields {
   const before = stored.status?.addresses ?? [];
   const after = computed.status?.addresses ?? [];
   if (sameJson(before, after)) return {};
@@ -130,7 +130,7 @@ function addressPatch(stored: Node, computed: Node): Fields {
 }
 
 /** The changed fields of each condition, and the order of all of them, including those of other clients. */
-function conditionPatch(before: readonly Condition[], after: readonly Condition[]): Fields {
+function conditionPatch(before: readonly Condition[], after: readonly Condition[]): ConditionFields {
   const changed = after.flatMap((condition) => {
     const stored = before.find(({ type }) => type === condition.type);
     const fields = diffFlat({ ...stored }, { ...condition });

@@ -30,7 +30,7 @@ export interface NodeHealth {
 
 /** State of the setters during one run of a kubelet. */
 export interface SetterMemory {
-  /** As last reported. */
+  /** Value of `spec.unschedulable` as last reported. */
   unschedulable: boolean;
   /** A kubelet records the Rebooted event once. */
   rebootReported: boolean;

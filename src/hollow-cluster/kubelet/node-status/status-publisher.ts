@@ -55,7 +55,7 @@ export class StatusPublisher extends RestingLoop {
   readonly #semaphore = new Semaphore(1);
   /** The node of the last response, until the watch has delivered the node. */
   #known: Node | undefined;
-  /** As last delivered by the watch. */
+  /** Node as last delivered by the watch. */
   #listed: Node | undefined;
   #isReady = false;
   /** The node had this machine's boot ID when it was last read. */

@@ -6,7 +6,7 @@ import { mergeStatus, type SetterContext, type StatusSetter, withoutField } from
 
 /** Set only by a kubelet with a built-in cloud provider. */
 const providedAddressAnnotation = 'alpha.kubernetes.io/provided-node-ip';
-/** Of the kubelet's API. */
+/** Port of the kubelet's API. */
 const kubeletPort = 10_250;
 const kernelVersion = '6.12.0-hollow';
 const osImage = 'Hollow Linux';

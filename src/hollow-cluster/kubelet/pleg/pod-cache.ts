@@ -9,7 +9,7 @@ export interface CacheFiller {
   wanted(): void;
 }
 
-interface Entry {
+interface CachedStatus {
   readonly found: RuntimePodStatus | RuntimeFailure;
   readonly observedAtMs: number;
 }
@@ -24,7 +24,7 @@ interface Waiter {
  * be newer than the time up to which the whole cache is up to date.
  */
 export class PodCache {
-  readonly #entries = new SparseMap<string, Entry>();
+  readonly #entries = new SparseMap<string, CachedStatus>();
   readonly #waiters = new SparseMap<string, Set<Waiter>>();
   #filler: CacheFiller | undefined;
   #observedAtMs: number | undefined;

@@ -8,7 +8,7 @@ import { podFullName } from './classify-pod.ts';
 import type { PodRouter } from './pod-router.ts';
 import type { PodSource, SendPods } from './pod-update.ts';
 
-/** How often the informers are checked for their initial list (kubelet `config.WaitForAPIServerSyncPeriod`). */
+/** Period in which the informers are checked for their initial list (kubelet `config.WaitForAPIServerSyncPeriod`). */
 const syncedPollMs = 1_000;
 
 interface ApiSourceOptions {

@@ -177,8 +177,8 @@ function withoutUndefined(fields: object): object {
 }
 
 /**
- * How changes are delivered (kubelet `config.PodConfigNotificationMode`). `incremental`, the only mode that the sync
- * loop supports: each group of changes as one update. `snapshot`: all pods of all sources, whenever anything but a
+ * Mode in which changes are delivered (kubelet `config.PodConfigNotificationMode`). `incremental`, the only mode that the
+ * sync loop supports: each group of changes as one update. `snapshot`: all pods of all sources, whenever anything but a
  * status changed. `snapshot-and-updates`: all pods if some were added or removed, otherwise the changes.
  */
 export type NotificationMode = 'incremental' | 'snapshot' | 'snapshot-and-updates';

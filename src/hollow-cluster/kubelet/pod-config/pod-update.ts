@@ -26,6 +26,6 @@ export interface PodSource {
   readonly name: PodSourceName;
   /** Sends until the signal aborts; errors of the source do not end it. */
   run(send: SendPods, signal: AbortSignal): Promise<void>;
-  /** The same as a group loop, which needs almost no memory while idle, for sources that support it. */
+  /** Source as a group loop, which needs almost no memory while idle, for sources that support it. */
   resting?(send: SendPods): GroupLoop;
 }

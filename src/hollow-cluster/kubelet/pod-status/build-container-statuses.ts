@@ -46,7 +46,7 @@ export function buildInitStatuses(sources: ContainerSources): readonly Container
   });
 }
 
-/** As the runtime reports it: the newest container of the name, and how the one before it ended. */
+/** Status as the runtime reports it: the newest container of the name, and how the one before it ended. */
 function buildSeen(sources: ContainerSources, container: Container): Draft {
   const [latest, before] = listByName(sources.runtime, container.name);
   const old = sources.previous.find(({ name }) => name === container.name);

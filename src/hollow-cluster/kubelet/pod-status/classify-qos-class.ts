@@ -8,7 +8,7 @@ type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 const computeResources = ['cpu', 'memory'] as const;
 type Amounts = ReadonlyMap<string, bigint>;
 
-/** As set by the API server, or else computed from requests and limits (upstream `qos.GetPodQOS`). */
+/** QoS class as set by the API server, or else computed from requests and limits (upstream `qos.GetPodQOS`). */
 export function classifyQosClass(pod: Pod): string {
   const { qosClass = '' } = pod.status ?? {};
   return qosClass === '' ? computeQosClass(pod) : qosClass;

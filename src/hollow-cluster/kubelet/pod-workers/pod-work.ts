@@ -18,7 +18,7 @@ interface KillRequest {
   /** Can only shorten the pod's present grace period. 0: unset. */
   readonly graceMs?: number;
   readonly end?: PodEnd;
-  /** Its containers may be removed as soon as they have exited. */
+  /** True if the pod's containers may be removed as soon as they have exited. */
   readonly evicted?: boolean;
   /** Called when nothing of the pod runs any more. */
   readonly done?: () => void;

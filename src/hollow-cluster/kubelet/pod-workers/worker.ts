@@ -10,9 +10,9 @@ export class Worker {
   /** Set for a worker that began with a pod of the runtime that no source has. */
   readonly orphan: KillTarget | undefined;
   state: WorkerState = 'syncing';
-  /** It has been allowed to start: of static pods with one full name only one is. */
+  /** True if the pod has been allowed to start: of static pods with one full name only one is. */
   started = false;
-  /** Its step loop runs. */
+  /** True while the step loop runs. */
   working = false;
   deleted = false;
   evicted = false;
@@ -68,7 +68,7 @@ export class Worker {
     return before !== 0 && this.graceSeconds !== before;
   }
 
-  /** The same work with its known pod: a pod of the runtime may belong to a pod of this worker. */
+  /** Work with its known pod: a pod of the runtime may belong to a pod of this worker. */
   withKnownPod(work: PodWork): PodWork {
     return 'orphan' in work && this.pod !== undefined ? { kind: 'kill', pod: this.pod } : work;
   }

@@ -28,7 +28,7 @@ export interface ContainerScript {
   readonly stuckKill: boolean;
   /** The runtime reports success, but the container keeps running. */
   readonly violatesStop: boolean;
-  /** When its probes fail; undefined: never. */
+  /** Window in which the startup probe fails; undefined: never. */
   readonly startupFails: FailureWindow | undefined;
   readonly readinessFails: FailureWindow | undefined;
   readonly livenessFails: FailureWindow | undefined;

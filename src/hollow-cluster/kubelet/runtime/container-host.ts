@@ -30,7 +30,7 @@ interface HostedPod {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** As of the creation of its sandbox; script annotations are read from it. */
+  /** Pod as of the creation of its sandbox; script annotations are read from it. */
   pod: Pod;
   readonly ip: string | undefined;
   /** Containers and sandboxes, newest first. */
@@ -43,7 +43,7 @@ const addressesMax = 254;
 /** Exit of a process that was running when the machine rebooted. */
 const rebootExit = { exitCode: 255, reason: 'Unknown' } as const;
 
-/** What a reboot leaves of containers: exited records, nothing, or records in state unknown. */
+/** Remains of containers after a reboot: exited records, nothing, or records in state unknown. */
 export type RebootRemains = 'exited' | 'gone' | 'unknown';
 
 /**

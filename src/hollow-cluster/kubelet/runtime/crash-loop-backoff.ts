@@ -4,14 +4,14 @@ const longestMs = 300_000;
 /** After this time without a failure the delay starts at the minimum again. */
 const forgottenAfterMs = 2 * longestMs;
 
-interface Entry {
+interface BackoffEntry {
   readonly waitMs: number;
   readonly updatedAtMs: number;
 }
 
 /** Delay before the next try of an operation that keeps failing (client-go `flowcontrol.Backoff`, without jitter). */
 export class CrashLoopBackoff {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, BackoffEntry>();
 
   /** Delay of a try after a failure at `failedAtMs`; 0 without a recent failure. */
   waitMs(key: string, failedAtMs: number): number {

@@ -39,7 +39,7 @@ export const runtimeEvent = {
   started: (container: string, wording: EventWording): EventText =>
     normal('Started', wording === 'v1.36' ? 'Container started' : `Started container ${container}`),
   startFailed: (error: string): EventText => warning('Failed', `Error: ${error}`),
-  /** What a real probe answered is not known here. */
+  /** Event of a failed probe; the answer of a real one is not known here. */
   unhealthy: (probe: ProbeKind): EventText => {
     const name = `${probe.slice(0, 1).toUpperCase()}${probe.slice(1)}`;
     return warning('Unhealthy', `${name} probe failed: scripted by hollow-kubelet/${probe}-fails`);

@@ -101,7 +101,7 @@ export class ImagePuller {
 /** `refuse`: the image is missing, and the pull policy forbids to pull it. */
 type ImagePullDecision = 'use-present' | 'pull' | 'refuse';
 
-/** What the pull policy requires for an image that is present or not (kubelet `imagePullPrecheck`). */
+/** Decision of the pull policy for an image that is present or not (kubelet `imagePullPrecheck`). */
 export function decideImagePull(container: Container, isPresent: boolean): ImagePullDecision {
   const policy = pullPolicyOf(container);
   if (policy === 'Always') return 'pull';

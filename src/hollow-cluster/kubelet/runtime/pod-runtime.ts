@@ -81,11 +81,11 @@ export type ProbeKind = 'startup' | 'readiness' | 'liveness';
 
 /** The results of the probes of a pod's running containers, by container id. */
 export interface ProbeResults {
-  /** Their startup probe has not succeeded yet. */
+  /** Containers whose startup probe has not succeeded yet. */
   readonly unstarted: ReadonlySet<string>;
-  /** They have not started, or their readiness probe does not succeed. */
+  /** Containers that have not started, or whose readiness probe does not succeed. */
   readonly unready: ReadonlySet<string>;
-  /** They are to be killed because of this probe. */
+  /** Containers that are to be killed, by the probe that requires it. */
   readonly failed: ReadonlyMap<string, Exclude<ProbeKind, 'readiness'>>;
   /** Probes that fail, for Events. */
   readonly failing: readonly { readonly container: Container; readonly probe: ProbeKind }[];

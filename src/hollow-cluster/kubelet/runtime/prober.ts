@@ -76,11 +76,11 @@ interface ProbeChange {
   readonly passes: boolean;
 }
 
-/** What the probes of a container say at a time. */
+/** Results of the probes of a container at a time. */
 interface ProbeState {
-  /** Its startup probe has succeeded, or it has none. */
+  /** True if the startup probe has succeeded, or there is none. */
   readonly started: boolean;
-  /** It has started, and its readiness probe has succeeded, or it has none. */
+  /** True if the container has started, and its readiness probe has succeeded, or there is none. */
   readonly ready: boolean;
   /** The probe that failed as often as it may: the container is to be killed. */
   readonly failed: 'startup' | 'liveness' | undefined;

@@ -9,7 +9,7 @@ import { keyOf } from '../../../machinery/api/object-key.ts';
 import { parseFilePod, type ManifestPods } from './parse-static-pod.ts';
 import type { PodSource, SendPods } from '../pod-config/pod-update.ts';
 
-/** How often everything is listed, regardless of watch events (kubelet `fileCheckFrequency`). */
+/** Period in which everything is listed, regardless of watch events (kubelet `fileCheckFrequency`). */
 export const fileCheckPeriodMs = 20_000;
 /** Delay before the next watch, with backoff after failures (kubelet `config.retryPeriod`, `maxRetryPeriod`). */
 const rewatchDelays = { delayMsMin: 1_000, delayMsMax: 20_000 } as const;

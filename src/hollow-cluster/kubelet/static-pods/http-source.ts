@@ -5,7 +5,7 @@ import { every } from '../../../machinery/supervision/every.ts';
 import { parseHttpPods, type ManifestPods } from './parse-static-pod.ts';
 import type { PodSource, SendPods } from '../pod-config/pod-update.ts';
 
-/** How often the URL is read (kubelet `httpCheckFrequency`). */
+/** Period in which the URL is read (kubelet `httpCheckFrequency`). */
 export const httpCheckPeriodMs = 20_000;
 /**
  * Consecutive failures that are logged at info level; later ones are logged at debug level, which the last info line

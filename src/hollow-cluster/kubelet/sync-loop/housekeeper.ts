@@ -40,7 +40,7 @@ export class Housekeeper {
     this.#dirtySinceMs = options.clock.monotonicMs();
   }
 
-  /** There may be something to clean up from now on. */
+  /** Notes that there may be something to clean up from now on. */
   readonly note = (): void => {
     if (this.#dirtySinceMs !== undefined) return;
     this.#dirtySinceMs = this.#options.clock.monotonicMs();

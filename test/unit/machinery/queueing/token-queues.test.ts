@@ -13,15 +13,15 @@ class Stand {
   readonly queues = new TokenQueues({
     nowMs: () => this.nowMs,
     onFirst: (key, afterMs) => this.called.set(key, this.nowMs + afterMs),
-    willAsk: (key) => !this.absent.has(key),
+    willTry: (key) => !this.absent.has(key),
   });
 
-  ask(key: string, rate = slow): TokenAnswer {
-    return this.queues.ask(key, rate);
+  tryTake(key: string, rate = slow): TokenAnswer {
+    return this.queues.tryTake(key, rate);
   }
 
   kinds(...keys: readonly string[]): readonly string[] {
-    return keys.map((key) => this.ask(key).kind);
+    return keys.map((key) => this.tryTake(key).kind);
   }
 }
 
@@ -37,44 +37,44 @@ test('first come, first served: the next one is called when its token is there',
 test('the burst is one second, and one token at least', () => {
   const stand = new Stand();
   const fast = { queue: 'fast', ratePerSecond: 3 };
-  const kinds = ['a', 'b', 'c', 'd'].map((key) => stand.ask(key, fast).kind);
+  const kinds = ['a', 'b', 'c', 'd'].map((key) => stand.tryTake(key, fast).kind);
   assert.deepEqual(kinds, ['granted', 'granted', 'granted', 'wait']);
 });
 
 test('a key that rests keeps its place, and delays no other', () => {
   const stand = new Stand();
   stand.kinds('a', 'b', 'c');
-  stand.queues.rest('b');
+  stand.queues.backOff('b');
   stand.nowMs += 2_000;
   assert.deepEqual(stand.kinds('c', 'd'), ['granted', 'wait']);
   stand.nowMs += 2_000;
-  assert.equal(stand.ask('b').kind, 'granted', 'before d, which came later');
+  assert.equal(stand.tryTake('b').kind, 'granted', 'before d, which came later');
 });
 
 test('a token that is given back is there for the next one at once', () => {
   const stand = new Stand();
-  const first = stand.ask('a');
-  stand.ask('b');
-  if (first.kind === 'granted') first.giveBack();
+  const first = stand.tryTake('a');
+  stand.tryTake('b');
+  if (first.kind === 'granted') first.returnToken();
   assert.equal(stand.called.get('b'), stand.nowMs);
-  assert.equal(stand.ask('b').kind, 'granted');
+  assert.equal(stand.tryTake('b').kind, 'granted');
 });
 
 test('a key that got a token is at the end when it asks again', () => {
   const stand = new Stand();
   assert.deepEqual(stand.kinds('a', 'b'), ['granted', 'wait']);
-  stand.ask('a');
+  stand.tryTake('a');
   stand.nowMs += 2_000;
   assert.deepEqual(stand.kinds('a', 'b'), ['wait', 'granted']);
 });
 
 test('a token that is given back after it was replaced grants nothing', () => {
   const stand = new Stand();
-  const first = stand.ask('a');
+  const first = stand.tryTake('a');
   stand.nowMs += 10_000;
-  assert.equal(stand.ask('b').kind, 'granted');
-  if (first.kind === 'granted') first.giveBack();
-  assert.equal(stand.ask('c').kind, 'wait');
+  assert.equal(stand.tryTake('b').kind, 'granted');
+  if (first.kind === 'granted') first.returnToken();
+  assert.equal(stand.tryTake('c').kind, 'wait');
 });
 
 test('all of a burst can be given back, whatever was asked meanwhile', () => {
@@ -82,10 +82,10 @@ test('all of a burst can be given back, whatever was asked meanwhile', () => {
   const fast = { queue: 'fast', ratePerSecond: 4 };
   const answers = ['a', 'b', 'c', 'd'].map((key) => {
     stand.nowMs += 1;
-    return stand.ask(key, fast);
+    return stand.tryTake(key, fast);
   });
-  for (const answer of answers) if (answer.kind === 'granted') answer.giveBack();
-  const kinds = ['e', 'f', 'g', 'h'].map((key) => stand.ask(key, fast).kind);
+  for (const answer of answers) if (answer.kind === 'granted') answer.returnToken();
+  const kinds = ['e', 'f', 'g', 'h'].map((key) => stand.tryTake(key, fast).kind);
   assert.deepEqual(kinds, ['granted', 'granted', 'granted', 'granted']);
 });
 
@@ -104,16 +104,16 @@ test('a key that leaves, or will not ask again, blocks no other', () => {
 test('another rate applies from the next question on, and grants nothing by itself', () => {
   const stand = new Stand();
   stand.kinds('a', 'b');
-  assert.equal(stand.ask('b', { queue: 'slow', ratePerSecond: 10 }).kind, 'wait');
+  assert.equal(stand.tryTake('b', { queue: 'slow', ratePerSecond: 10 }).kind, 'wait');
   stand.nowMs += 100;
-  assert.equal(stand.ask('b', { queue: 'slow', ratePerSecond: 10 }).kind, 'granted');
+  assert.equal(stand.tryTake('b', { queue: 'slow', ratePerSecond: 10 }).kind, 'granted');
 });
 
 test('a key that moves to another queue is at its end, and the queue that it left goes on', () => {
   const stand = new Stand();
   stand.kinds('a', 'b', 'c');
-  stand.ask('x', { queue: 'other', ratePerSecond: 0.5 });
-  assert.equal(stand.ask('b', { queue: 'other', ratePerSecond: 0.5 }).kind, 'wait');
+  stand.tryTake('x', { queue: 'other', ratePerSecond: 0.5 });
+  assert.equal(stand.tryTake('b', { queue: 'other', ratePerSecond: 0.5 }).kind, 'wait');
   stand.nowMs += 2_000;
   assert.deepEqual(stand.kinds('c'), ['granted']);
 });
@@ -128,18 +128,18 @@ test('however late tokens are given back, in any window at most rate x window + 
   fc.assert(
     fc.property(rates, fc.array(action, { maxLength: 120 }), (ratePerSecond, actions) => {
       const stand = new Stand();
-      const flying: { readonly atMs: number; readonly giveBack: () => void }[] = [];
+      const flying: { readonly atMs: number; readonly returnToken: () => void }[] = [];
       const spent: number[] = [];
       for (const [turn, { do: what, place, ms }] of actions.entries()) {
         if (what === 'pass') stand.nowMs += ms;
         else if (what === 'ask') {
           const key = `pod-${turn}`;
-          const answer = stand.ask(key, { queue: 'all', ratePerSecond });
+          const answer = stand.tryTake(key, { queue: 'all', ratePerSecond });
           stand.queues.leave(key);
-          if (answer.kind === 'granted') flying.push({ atMs: stand.nowMs, giveBack: answer.giveBack });
+          if (answer.kind === 'granted') flying.push({ atMs: stand.nowMs, returnToken: answer.returnToken });
         } else {
           const [one] = flying.splice(place % Math.max(1, flying.length), 1);
-          if (what === 'give back') one?.giveBack();
+          if (what === 'give back') one?.returnToken();
           else if (one !== undefined) spent.push(one.atMs);
         }
       }
@@ -165,11 +165,11 @@ test('in any window at most rate x window + burst tokens are spent, and every ke
       const spent: number[] = [];
       for (const { do: what, key, ms } of actions) {
         if (what === 'pass') stand.nowMs += ms;
-        else if (what === 'rest') stand.queues.rest(key);
+        else if (what === 'rest') stand.queues.backOff(key);
         else if (what === 'leave') stand.queues.leave(key);
         else {
-          const answer = stand.ask(key);
-          if (answer.kind === 'granted' && what === 'return') answer.giveBack();
+          const answer = stand.tryTake(key);
+          if (answer.kind === 'granted' && what === 'return') answer.returnToken();
           else if (answer.kind === 'granted') spent.push(stand.nowMs);
         }
       }
@@ -180,7 +180,7 @@ test('in any window at most rate x window + burst tokens are spent, and every ke
       for (const key of ['a', 'b', 'c', 'd', 'e']) {
         const granted = Array.from({ length: 20 }, () => {
           stand.nowMs += 2_000;
-          const answers = ['a', 'b', 'c', 'd', 'e'].map((each) => [each, stand.ask(each).kind] as const);
+          const answers = ['a', 'b', 'c', 'd', 'e'].map((each) => [each, stand.tryTake(each).kind] as const);
           for (const [each, kind] of answers) if (kind === 'granted') stand.queues.leave(each);
           return answers.some(([each, kind]) => each === key && kind === 'granted');
         });

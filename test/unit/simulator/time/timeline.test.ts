@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { surroundings } from '../../../../src/cli/simulate/surroundings.ts';
+import { simulationRuntime } from '../../../../src/cli/simulate/simulation-runtime.ts';
 import { SeededRandom } from '../../../../src/hollow-cluster/kubelet/faults/seeded-random.ts';
 import { Timeline } from '../../../../src/simulator/time/timeline.ts';
 
 function aTimeline(): Timeline {
-  return new Timeline({ random: new SeededRandom(1), settle: surroundings.settle });
+  return new Timeline({ random: new SeededRandom(1), settle: simulationRuntime.settle });
 }
 
 describe('virtual time', () => {

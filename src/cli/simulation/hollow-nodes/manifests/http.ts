@@ -8,7 +8,7 @@ import { manifestBytesMax } from './files.ts';
 
 /** For a complete response, redirects included (kubelet `config.NewSourceURL`). */
 const downloadMsMax = 10_000;
-/** As in Go's HTTP client. */
+/** Maximum number of redirections, as in Go's HTTP client. */
 const redirectionsMax = 10;
 
 export interface StaticPodUrlOptions {

@@ -1,5 +1,5 @@
 import { PQueueLanes } from '../../machinery/adapters/p-queue-lanes.ts';
-import type { Surroundings } from '../../simulator/world.ts';
+import type { SimulationRuntime } from '../../simulator/world.ts';
 
 const concurrentWrites = 10;
 /** Every so often the event loop turns, for signals and unhandled rejections. */
@@ -17,8 +17,8 @@ function settle(then: () => void): void {
   else queueMicrotask(() => process.nextTick(then));
 }
 
-/** What a simulation needs of Node.js: a wait for all promises, and write lanes as in production. */
-export const surroundings: Surroundings = {
+/** Parts of Node.js that a simulation uses: a wait for all promises, and write lanes as in production. */
+export const simulationRuntime: SimulationRuntime = {
   settle,
   makeLanes: () => new PQueueLanes({ concurrencyMax: concurrentWrites }),
 };
