@@ -38,8 +38,7 @@ import { LinkedAbort } from '../machinery/supervision/linked-abort.ts';
 import { ApiCanaryLease } from './canary-lease.ts';
 import { makeInformers, type NodeInformers } from './informers.ts';
 import { ApiLiveLeases } from './live-leases.ts';
-import { buildPolicyObjectsFacts } from '../policy/objects/build-policy-objects-facts.ts';
-import { type PolicyAdoption, PolicyObjects } from '../policy/objects/policy-objects.ts';
+import { buildPolicyObjectsFacts, type PolicyAdoption, PolicyObjects } from '../policy/objects/policy-objects.ts';
 import { PolicyStatusWriter } from '../policy/objects/policy-status-writer.ts';
 import { WriteBlocker } from './write-blocker.ts';
 

@@ -3,7 +3,6 @@
 import type { Cluster, Delta, NodeCell, Sample, ServerInfo, TimelineLine, ZoneRow } from '../../dashboard/protocol.ts';
 import { Ring } from '../../machinery/queueing/ring.ts';
 import type { DashboardSource, SnapshotHead } from './dashboard-source.ts';
-import { isSameCell } from './same-cell.ts';
 
 /** Number of nodes of one delta; a snapshot of many nodes is sent in pieces, a delta is not. */
 export const deltaNodesMax = 2_000;
@@ -36,6 +35,17 @@ interface Pending {
   readonly lines: TimelineLine[];
   sample: Sample | undefined;
 }
+
+/** Fields that can be compared by themselves. */
+const comparedFields = [
+  'name',
+  'state',
+  'since',
+  'zone',
+  'policy',
+  'pods',
+  'held',
+] as const satisfies readonly (keyof NodeCell)[];
 
 export class DashboardBoard implements DashboardSource {
   readonly generation = 0;
@@ -213,4 +223,13 @@ function mergeNames(publications: readonly Publication[]): ReadonlySet<string> |
     for (const name of nodes) names.add(name);
   }
   return names.size > deltaNodesMax ? undefined : names;
+}
+
+/** Two cells are equal if they show the same. */
+function isSameCell(a: NodeCell, b: NodeCell): boolean {
+  return comparedFields.every((field) => a[field] === b[field]) && isSameStep(a.next, b.next);
+}
+
+function isSameStep(a: NodeCell['next'], b: NodeCell['next']): boolean {
+  return a?.what === b?.what && a?.at === b?.at;
 }

@@ -26,10 +26,10 @@ import {
 import { isTaintedFlapping } from './assess-flapping.ts';
 import { keptFlapping, malformedFlapping, releasedFlapping } from './events.ts';
 import type { FlappingWatch } from './flapping-watch.ts';
-import { showFlappingNodes } from './flapping-gauge.ts';
-import { flappingRecoveries } from './metrics.ts';
+import { flappingNodes, flappingRecoveries } from './metrics.ts';
 import { formatRecord } from './parse-flapping-record.ts';
 import { isReady } from './recovery-history.ts';
+import type { BudgetUsage } from './kept-nodes.ts';
 
 /** The removal of the health taints waits for this taint at most so long after the recovery. */
 const togetherMsMax = 5_000;
@@ -219,4 +219,14 @@ export class FlappingTainter {
     const { withinMs } = rule;
     decisions.note({ kind: 'flapping-not-kept', node, policy, recoveries, withinMs, ...watch.kept.usage(state) });
   }
+}
+
+/** Sets the gauge of each policy at each scrape; nothing without such a policy. */
+function showFlappingNodes(meter: Meter, usages: () => ReadonlyMap<string, BudgetUsage>): void {
+  let shown: ReadonlyMap<string, BudgetUsage> = new Map();
+  meter.onRead(() => {
+    for (const policy of shown.keys()) meter.forget(flappingNodes, { policy });
+    shown = usages();
+    for (const [policy, { kept }] of shown) meter.set(flappingNodes, kept, { policy });
+  });
 }

@@ -3,14 +3,13 @@
 // hold is bounded: nodes that are still silent at its end are handled as usual.
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
-import type { ControllerOptions } from '../model/options.ts';
+import { type ControllerOptions, controlPlanePathFailureHoldDefaults } from '../model/options.ts';
 import type { DecisionSink, OutageArithmetic, SilenceOutageClass } from '../model/decisions.ts';
-import { classifyOutage, silenceWindowMs, type Silence, type Silences } from './classify-outage.ts';
+import { classifyOutage, type Silence, type Silences, silenceWindowMs } from './classify-outage.ts';
 import { estimateSilenceMs, type MarkDelays, measureMarkDelays, type ObservedSilence } from './estimate-silences.ts';
 import { zoneFailure } from './events.ts';
 import { outageHoldAge, outageHoldLimit, outageInForce, silentNodesTotal } from './metrics.ts';
 import { type OutageHold, PathFailureHold } from './path-failure-hold.ts';
-import { planHoldMsMax } from './plan-hold.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 
 const looksPerWindow = 12;
@@ -283,4 +282,20 @@ function sortSilences(silences: Iterable<CountedSilence>): Silences {
 function firstSilenceSince({ byZone }: Silences, sinceMs: number): number {
   const firsts = [...byZone.values()].map((times) => times.find((atMs) => atMs >= sinceMs) ?? Infinity);
   return Math.min(...firsts);
+}
+
+/**
+ * The longest hold for this outage in milliseconds: the configured value (0: none; negative: no limit, Infinity here).
+ * The default is long where nodes of several zones, or all control-plane nodes, are silent, as these do not fail at the
+ * same moment. In one zone without that evidence a power failure looks the same, and its pods must be removed from
+ * their Services soon.
+ */
+export function planHoldMsMax(
+  { zones, controlPlane }: Pick<OutageArithmetic, 'zones' | 'controlPlane'>,
+  configuredMs: number | undefined,
+): number {
+  if (configuredMs !== undefined) return configuredMs < 0 ? Infinity : configuredMs;
+  return zones > 1 || controlPlane.evidence === 'silent'
+    ? controlPlanePathFailureHoldDefaults.longMs
+    : controlPlanePathFailureHoldDefaults.oneZoneMs;
 }

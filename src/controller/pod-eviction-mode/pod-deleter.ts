@@ -1,7 +1,7 @@
 // Deletes the pods of evicted nodes independently of each other: a failed deletion blocks no other pod, and is retried
 // until the pod is gone or no longer to be deleted. Each attempt starts from current state and ends with at most one
 // write.
-import type { DaemonSetView } from '../../machinery/api/daemonset.ts';
+import { type DaemonSetView, selectsLabels } from '../../machinery/api/daemonset.ts';
 import { nodeLostReason, podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { StoreReader } from '../../machinery/informer/informer.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
@@ -11,11 +11,10 @@ import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machi
 import { type TokenAnswer, TokenQueues } from '../../machinery/queueing/token-queues.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
 import { type CommandWriter, mayHaveBeenDone, type WriteOutcome } from '../model/commands.ts';
-import { evaluationFailed, type DecisionSink, type DepartureReason } from '../model/decisions.ts';
+import { type DecisionSink, type DepartureReason, evaluationFailed } from '../model/decisions.ts';
 import { nodeWatchDelayMsMax } from '../model/live-node.ts';
 import type { DeletionRate } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
-import { decidePodFate, type PodFate } from './decide-pod-fate.ts';
 import { nodeControllerEviction } from './events.ts';
 
 /** Name of the index of DaemonSets by namespace, which their store must have. */
@@ -62,6 +61,15 @@ interface Task {
   /** Its deletion was accepted and recorded. */
   noted: boolean;
 }
+
+export type PodFate =
+  | { readonly fate: 'leaves' }
+  /** Already terminating; only its kubelet can complete that. */
+  | { readonly fate: 'terminating' }
+  /** Its DaemonSet would create it again on the same node at once. */
+  | { readonly fate: 'spared'; readonly daemonSet: string };
+
+type PodOfEvictedNode = Pick<PodView, 'namespace' | 'labels' | 'terminating' | 'deletionGraceSeconds'>;
 
 export class PodDeleter {
   readonly #options: PodDeleterOptions;
@@ -241,4 +249,17 @@ export class PodDeleter {
 /** Nothing was sent: not wanted at the time, or held. */
 function isStopped({ result }: WriteOutcome): boolean {
   return result === 'unwanted' || result === 'held';
+}
+
+/**
+ * What happens to a pod when its node is evicted (upstream `DeletePods`, in its order). Pods of a DaemonSet are
+ * recognized by its selector in the pod's namespace, whatever their owner reference.
+ */
+export function decidePodFate(pod: PodOfEvictedNode, daemonSets: Iterable<DaemonSetView>): PodFate {
+  if (pod.terminating || pod.deletionGraceSeconds !== undefined) return { fate: 'terminating' };
+  for (const daemonSet of daemonSets) {
+    if (daemonSet.namespace === pod.namespace && selectsLabels(daemonSet, pod.labels))
+      return { fate: 'spared', daemonSet: daemonSet.name };
+  }
+  return { fate: 'leaves' };
 }

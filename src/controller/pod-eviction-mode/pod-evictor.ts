@@ -12,9 +12,8 @@ import { nextAfterWrite } from '../model/commands.ts';
 import type { DepartureReason } from '../model/decisions.ts';
 import type { LiveNode } from '../model/live-node.ts';
 import type { RateWait, WaitingPod } from '../model/waiting-pods.ts';
-import type { PodFate } from './decide-pod-fate.ts';
+import { PodDeleter, type PodDeleterOptions, type PodFate } from './pod-deleter.ts';
 import { deletingAllPods } from './events.ts';
-import { PodDeleter, type PodDeleterOptions } from './pod-deleter.ts';
 import { WaitingNodes, type WaitingNodesOptions } from './waiting-nodes.ts';
 import type { EvictionMark } from '../model/node-state.ts';
 

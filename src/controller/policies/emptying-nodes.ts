@@ -15,7 +15,7 @@ import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { ConcurrencyHold, EmptyingStatus, NodePolicy } from '../model/policy.ts';
-import { decideKeeper } from './decide-keeper.ts';
+import { decideKeeper } from './select-policy.ts';
 import type { NodePolicies, PolicyOptions } from './node-policies.ts';
 
 export interface EmptyingNodesOptions {

@@ -4,12 +4,19 @@ import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { ControllerOptions } from '../model/options.ts';
-import type { GracePeriods, Maintenance, NodeHold, NodePolicy, PolicySelection } from '../model/policy.ts';
+import type {
+  GracePeriods,
+  Maintenance,
+  MaintenanceRule,
+  MaintenanceSignal,
+  NodeHold,
+  NodePolicy,
+  PolicySelection,
+} from '../model/policy.ts';
 import { decideMaintenance } from './decide-maintenance.ts';
 import { decideNodeHold } from './decide-node-hold.ts';
 import { deriveZone } from './derive-zone.ts';
 import { MaintenanceStarts } from './maintenance-starts.ts';
-import { selectMaintenanceSignals } from './select-maintenance-signals.ts';
 import { isSameSelection, selectPolicy } from './select-policy.ts';
 
 export type PolicyOptions = Pick<ControllerOptions, 'policies' | 'paused'> & GracePeriods;
@@ -142,4 +149,24 @@ function mergeGraces(options: GracePeriods, policy: NodePolicy | undefined): Gra
     nodeMonitorGracePeriodMs: policy.nodeMonitorGracePeriodMs ?? options.nodeMonitorGracePeriodMs,
     nodeStartupGracePeriodMs: policy.nodeStartupGracePeriodMs ?? options.nodeStartupGracePeriodMs,
   };
+}
+
+/** What on this node means planned maintenance now, whatever its age: True conditions, then taints. */
+export function selectMaintenanceSignals(
+  { conditions, taints }: MaintenanceRule,
+  node: Pick<NodeView, 'conditions' | 'taints'>,
+): readonly MaintenanceSignal[] {
+  return [
+    ...node.conditions
+      .filter(({ type, status }) => status === 'True' && conditions.includes(type))
+      .map(({ type, lastTransitionTime }) => toSignal('condition', type, lastTransitionTime)),
+    ...node.taints
+      .filter(({ key }) => taints.includes(key))
+      .map(({ key, timeAdded }) => toSignal('taint', key, timeAdded)),
+  ];
+}
+
+/** A missing time is null in some forms on the wire. */
+function toSignal(kind: MaintenanceSignal['kind'], name: string, at: string | null | undefined): MaintenanceSignal {
+  return { kind, name, at: at ?? undefined };
 }

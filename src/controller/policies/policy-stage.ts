@@ -18,14 +18,14 @@ import type {
   Maintenance,
   NodeAct,
   NodeHold,
+  NodePolicy,
   OutOfServiceRule,
   PolicyCount,
   PolicySelection,
   ReachableEviction,
 } from '../model/policy.ts';
 import { ActHolds } from './act-holds.ts';
-import { buildPolicyCounts } from './build-policy-counts.ts';
-import { decideKeeper } from './decide-keeper.ts';
+import { decideKeeper } from './select-policy.ts';
 import { deriveZoneOptions } from './derive-zone.ts';
 import { EmptyingNodes, type EmptyingNodesOptions } from './emptying-nodes.ts';
 import { HoldingWriter } from './holding-writer.ts';
@@ -34,7 +34,6 @@ import { NodePolicies, type PolicyOptions } from './node-policies.ts';
 import { PolicyBreakers } from './policy-breakers.ts';
 import { showPolicyNodes } from './policy-gauges.ts';
 import { PolicyJournal } from './policy-journal.ts';
-import { selectShortestGrace } from './select-shortest-grace.ts';
 import { UnhealthyTally } from './unhealthy-tally.ts';
 
 interface PolicyStageOptions extends Pick<EmptyingNodesOptions, 'podsOn' | 'beingTainted'> {
@@ -311,4 +310,38 @@ export class PolicyStage {
     if (this.#shortest?.of !== options) this.#shortest = { of: options, options: selectShortestGrace(options) };
     return this.#shortest.options;
   }
+}
+
+/**
+ * Options with the shortest monitor grace period of all policies: a stale watch must be detected before it
+ * counts against any node.
+ */
+export function selectShortestGrace(options: ControllerOptions): ControllerOptions {
+  const graces = options.policies.flatMap(({ nodeMonitorGracePeriodMs }) => nodeMonitorGracePeriodMs ?? []);
+  const shortestMs = Math.min(options.nodeMonitorGracePeriodMs, ...graces);
+  return shortestMs === options.nodeMonitorGracePeriodMs
+    ? options
+    : { ...options, nodeMonitorGracePeriodMs: shortestMs };
+}
+
+/** Number of nodes of each policy, in the order of the policies: those of which `selectionOf` says that it claims them. */
+function buildPolicyCounts(
+  policies: readonly NodePolicy[],
+  nodes: Iterable<string>,
+  selectionOf: (node: string) => PolicySelection,
+): readonly PolicyCount[] {
+  const applied = new Map<string, number>();
+  const conflicts = new Map<string, number>();
+  for (const node of nodes) {
+    const selection = selectionOf(node);
+    if (selection.kind === 'policy') increment(applied, selection.policy.name);
+    if (selection.kind === 'conflict') for (const { name } of selection.policies) increment(conflicts, name);
+  }
+  return policies.map(({ name, mode }) => {
+    return { policy: name, mode, nodes: applied.get(name) ?? 0, conflicts: conflicts.get(name) ?? 0 };
+  });
+}
+
+function increment(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

@@ -7,7 +7,7 @@ import { noExecuteTaints } from '../../machinery/api/taints.ts';
 import type { Change, Informer } from '../../machinery/informer/informer.ts';
 import type { Ambient } from '../../machinery/ports/ambient.ts';
 import { classifyDeparture } from './classify-departure.ts';
-import { buildOwnPod } from './build-own-pod.ts';
+import { buildOwnPod } from './build-own-objects.ts';
 import { isUnknown } from './classify-real-acts.ts';
 import { decideShadowValue } from './decide-episode.ts';
 import { ShadowInformer } from './shadow-informer.ts';

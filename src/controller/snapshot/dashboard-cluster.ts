@@ -4,12 +4,12 @@ import { isOuterZone, outerZoneOf } from '../../machinery/api/zone.ts';
 import type { Cluster, PolicyRow, ShadowRow, ZoneRow } from '../../dashboard/protocol.ts';
 import type { CellTally } from '../dashboard/cell-tally.ts';
 import { describeBreakerCount } from '../model/decisions.ts';
-import { buildComparison } from './build-comparison.ts';
 import { buildUnevaluatedZoneRow, buildZoneRow } from './build-zone-row.ts';
 import { DashboardEvictions } from './dashboard-evictions.ts';
 import { DashboardHolds } from './dashboard-holds.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import type { Surroundings } from './dashboard-surroundings.ts';
+import type { ShadowReport } from '../shadow/report.ts';
 
 /** Identities of earlier leaders that are shown. */
 const leadersMax = 8;
@@ -109,4 +109,13 @@ function queueFacts(
 ): { readonly ratePerSecond: number; readonly tokens: number; readonly waiting: number } {
   if (queue === undefined) return { ratePerSecond: 0, tokens: 0, waiting: 0 };
   return { ratePerSecond: queue.ratePerSecond, tokens: queue.tokens(nowMs), waiting: queue.size };
+}
+
+/** The comparison of shadow mode: one row for each kind of act, and one for what is not decided yet. */
+function buildComparison({ totals, open, undecided }: ShadowReport): readonly ShadowRow[] {
+  const rows = Object.entries(totals).map(([stage, counts]) => {
+    const parts = Object.entries(counts).map(([outcome, count]) => `${outcome.replaceAll('_', ' ')} ${count}`);
+    return { stage, text: parts.join(', ') };
+  });
+  return [...rows, { stage: 'open', text: `${open} open, ${undecided} undecided` }];
 }

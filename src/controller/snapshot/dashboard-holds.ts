@@ -10,8 +10,8 @@ import type { BreakerStatus } from '../model/policy.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import type { Surroundings } from './dashboard-surroundings.ts';
 import { estimateRecoveriesToNormal } from './estimate-hypotheses.ts';
-import { selectHoldSince } from './select-hold-since.ts';
 import { toMonotonicMs } from './snapshot-sources.ts';
+import type { NotedDecision } from '../decision-log/decision-log.ts';
 
 type DecisionTest = (decision: Decision) => boolean;
 
@@ -25,6 +25,8 @@ const limits: Readonly<Partial<Record<Hold['kind'], readonly [begins: DecisionTe
   outage: [({ kind }) => kind === 'acts-held', ({ kind }) => kind === 'acts-resumed'],
   paused: [(decision) => setsPause(decision, 'true'), (decision) => setsPause(decision, 'false')],
 };
+
+type Test = (decision: Decision) => boolean;
 
 export class DashboardHolds {
   readonly #sources: DashboardSources;
@@ -128,4 +130,13 @@ function endMs(unblocker: Unblocker): number | undefined {
 function setsPause(decision: Decision, to: string): boolean {
   if (decision.kind !== 'settings-changed') return false;
   return decision.changes.some((change) => change.setting === 'paused' && change.to === to);
+}
+
+/**
+ * The time of the first decision that begins a hold, after the last one that ends it; undefined: the decisions that are
+ * kept, oldest first, do not show it.
+ */
+export function selectHoldSince(decisions: readonly NotedDecision[], begins: Test, ends: Test): number | undefined {
+  const last = decisions.findLastIndex(({ decision }) => ends(decision));
+  return decisions.slice(last + 1).find(({ decision }) => begins(decision))?.atMs;
 }

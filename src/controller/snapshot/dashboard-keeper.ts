@@ -6,7 +6,7 @@ import type { Change } from '../../machinery/informer/informer.ts';
 import { Alarm } from '../../machinery/supervision/alarm.ts';
 import { CellTally } from '../dashboard/cell-tally.ts';
 import { DashboardBoard } from '../dashboard/dashboard-board.ts';
-import { SteadyWall } from '../dashboard/steady-wall.ts';
+import { SteadyWall } from '../dashboard/steady-time.ts';
 import type { NotedDecision } from '../decision-log/decision-log.ts';
 import { affectsDecisions } from '../health/diff-nodes.ts';
 import { DashboardCluster } from './dashboard-cluster.ts';

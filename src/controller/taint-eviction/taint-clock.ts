@@ -1,9 +1,10 @@
 import type { NodeView } from '../../machinery/api/node.ts';
 import { noExecuteTaints, type Taint } from '../../machinery/api/taints.ts';
 import { clockSkewMs, parseTimestamp } from '../../machinery/api/timestamps.ts';
-import { countFromStamp } from './count-from-stamp.ts';
 import type { RunningTaint } from './decide-eviction.ts';
 import type { Now } from '../model/node-state.ts';
+import { boundAtMs, type PodView } from '../../machinery/api/pod.ts';
+import type { Change } from '../../machinery/informer/informer.ts';
 
 type TaintedNode = Pick<NodeView, 'name' | 'taints' | 'createdAtMs'>;
 
@@ -12,6 +13,12 @@ type TaintedNode = Pick<NodeView, 'name' | 'taints' | 'createdAtMs'>;
  * the start.
  */
 export type Meeting = 'arrives' | 'found';
+
+/**
+ * API timestamps have whole seconds: the event may have happened up to this much later, and no pod may be evicted
+ * early.
+ */
+const stampResolutionMs = 1_000;
 
 /**
  * The start of the countdown of each NoExecute taint of each node, on the monotonic clock. A taint that arrives by a
@@ -83,4 +90,25 @@ function isLater({ timeAdded }: Taint, { timeAdded: before }: Taint): boolean {
   if (timeAdded === before) return false;
   const [atMs, beforeMs] = [parseTimestamp(timeAdded), parseTimestamp(before)];
   return atMs !== undefined && beforeMs !== undefined && atMs > beforeMs;
+}
+
+/** Converts a wall time to the monotonic clock. A wall time in the future counts as now. */
+function countFromStamp(stampMs: number, { monotonicMs, wallMs }: Now): number {
+  return monotonicMs - Math.max(0, wallMs - stampMs - stampResolutionMs);
+}
+
+/** Whether this change shows a pod that was not bound to this node before. */
+export function isBinding(change: Exclude<Change<PodView>, { kind: 'deleted' }>): boolean {
+  if (change.kind === 'added') return true;
+  const { previous, object } = change;
+  return previous.uid !== object.uid || previous.nodeName !== object.nodeName;
+}
+
+/**
+ * When a pod was bound, on the monotonic clock. A binding that arrives by a watch event counts from then; otherwise the
+ * times of the pod count, and without them the current time.
+ */
+export function boundSinceMs(pod: PodView, meeting: Meeting, now: Now): number {
+  const stampMs = meeting === 'found' ? boundAtMs(pod) : undefined;
+  return stampMs === undefined ? now.monotonicMs : countFromStamp(stampMs, now);
 }

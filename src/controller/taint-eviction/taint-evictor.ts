@@ -22,14 +22,13 @@ import {
 import { evaluationFailed, type StayReason } from '../model/decisions.ts';
 import type { WaitingPod } from '../model/waiting-pods.ts';
 import { AcceptedDeletions } from './accepted-deletions.ts';
-import { boundSinceMs, isBinding } from './bound-since.ts';
+import { boundSinceMs, isBinding, type Meeting, TaintClock } from './taint-clock.ts';
 import { decideEviction, type EvictAt, isForHealth, type RunningTaint, selectCounting } from './decide-eviction.ts';
-import { Departures, type DepartureSource, type DepartureWait, deleteAtOnce, type Leave } from './departures.ts';
+import { deleteAtOnce, Departures, type DepartureSource, type DepartureWait, type Leave } from './departures.ts';
 import { EvictionHolds, type EvictionHoldsOptions } from './eviction-holds.ts';
 import { PodEvaluations } from './pod-evaluations.ts';
 import { cancellingDeletion, markingForDeletion } from './events.ts';
 import { evictionsScheduled, podDeletionDuration, podDeletionsTotal } from './metrics.ts';
-import { type Meeting, TaintClock } from './taint-clock.ts';
 import type { TimedEviction } from './timed-eviction.ts';
 import type { Now } from '../model/node-state.ts';
 

@@ -3,7 +3,7 @@
 import { messageOf } from '../../machinery/api/api-error.ts';
 import { problemsMax } from '../../machinery/api/field-reader.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
-import { policyObjectName, type PolicyObject } from '../../machinery/api/node-lifecycle-policy.ts';
+import { type PolicyObject, policyObjectName } from '../../machinery/api/node-lifecycle-policy.ts';
 import { cutText } from '../../machinery/api/text-limits.ts';
 import { sameJson } from '../../machinery/api/same-json.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
@@ -20,6 +20,7 @@ import {
 import { DeletedObjects, deletionGraceMs } from './deleted-objects.ts';
 import { policyObjectAccepted } from './metrics.ts';
 import { selectWithoutConflicts } from './select-without-conflicts.ts';
+import type { PolicyObjectsFacts } from '../../controller/explain/facts.ts';
 
 /** How policies of the API get into the settings of a replica. */
 export interface PolicyAdoption {
@@ -166,4 +167,20 @@ function fieldsOf({ object, problems, inForce }: PolicyAssessment): Readonly<Rec
 
 function isSameAssessment(before: PolicyAssessment | undefined, after: PolicyAssessment): boolean {
   return before?.reason === after.reason && sameJson(before.problems, after.problems);
+}
+
+/** For the status page, in the order of the names. */
+export function buildPolicyObjectsFacts(assessments: PolicyAssessments): PolicyObjectsFacts {
+  const all = [...assessments.values()].sort((a, b) => (a.object.name < b.object.name ? -1 : 1));
+  return {
+    inForce: all.filter(({ inForce }) => inForce !== undefined).length,
+    refused: all
+      .filter(({ reason }) => reason !== 'Valid')
+      .map(({ object, problems, inForce }) => {
+        return { object: policyObjectName(object.name), problems, generation: inForce?.generation ?? null };
+      }),
+    annotations: all.flatMap(({ object, reset }) => {
+      return reset?.problem === undefined ? [] : [{ object: policyObjectName(object.name), problem: reset.problem }];
+    }),
+  };
 }

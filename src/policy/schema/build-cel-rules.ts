@@ -3,7 +3,7 @@
 // not exist, and what depends on its settings.
 import { heartbeatConditionTypes } from '../../machinery/api/conditions.ts';
 import { healthTaintKeys, outOfServiceTaintKey } from '../../machinery/api/taints.ts';
-import { maxDefault } from './decode-flapping.ts';
+import { flappingMaxDefault } from './decode-policies.ts';
 
 export interface CelRule {
   /** Below the spec; `[]` is each item of a list. */
@@ -69,8 +69,8 @@ function buildFlappingRules(): readonly CelRule[] {
   return [
     {
       path: 'flapping',
-      rule: `!has(self.initial) || duration(self.initial) <= duration(has(self.max) ? self.max : '${maxDefault}')`,
-      message: `must be at most max, which is ${maxDefault} if not set`,
+      rule: `!has(self.initial) || duration(self.initial) <= duration(has(self.max) ? self.max : '${flappingMaxDefault}')`,
+      message: `must be at most max, which is ${flappingMaxDefault} if not set`,
       fieldPath: '.initial',
     },
     {

@@ -177,7 +177,7 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'marked-again-and-again',
     what: 'a pod that is NotReady already is marked at every evaluation of its node',
-    file: 'controller/pod-readiness/decide-marking.ts',
+    file: 'controller/pod-readiness/pod-marker.ts',
     find: "pod.ready === undefined || pod.ready === 'False') return false;",
     replace: 'pod.ready === undefined) return false;',
   },

@@ -9,7 +9,7 @@ import { decideEviction } from '../../../../src/controller/taint-eviction/decide
 import { TaintClock } from '../../../../src/controller/taint-eviction/taint-clock.ts';
 import { assessNode, buildRecord } from '../../../../src/controller/health/assess-node.ts';
 import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
-import { decideMarking } from '../../../../src/controller/pod-readiness/decide-marking.ts';
+import { decideMarking } from '../../../../src/controller/pod-readiness/pod-marker.ts';
 import { decideNoExecuteNeed, decideNoScheduleChange } from '../../../../src/controller/tainting/decide-taints.ts';
 import { planRequest } from '../../../../src/controller/writer/plan-request.ts';
 import { classifyZone } from '../../../../src/controller/zones/classify-zone.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ObjectMeta } from '../../../../src/machinery/api/meta.ts';
 import { type PodView, transformPod } from '../../../../src/machinery/api/pod.ts';
 import { decidePodEviction } from '../../../../src/controller/pod-eviction-mode/decide-pod-eviction.ts';
-import { decidePodFate } from '../../../../src/controller/pod-eviction-mode/decide-pod-fate.ts';
+import { decidePodFate } from '../../../../src/controller/pod-eviction-mode/pod-deleter.ts';
 import { planRequest } from '../../../../src/controller/writer/plan-request.ts';
 import { aDaemonSetView, aPod } from '../../../support/builders.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../../../src/machinery/api/api-error.ts';
-import { policyReader } from '../../../../src/policy/objects/policy-reader.ts';
-import type { KubeReader } from '../../../../src/machinery/ports/kube-reader.ts';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
+import { policyReader } from '../../../src/manager/informers.ts';
+import type { KubeReader } from '../../../src/machinery/ports/kube-reader.ts';
 
 const { signal } = new AbortController();
 

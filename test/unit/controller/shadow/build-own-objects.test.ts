@@ -5,9 +5,12 @@ import { type NodeView, transformNode } from '../../../../src/machinery/api/node
 import { type PodView, transformPod } from '../../../../src/machinery/api/pod.ts';
 import type { Taint } from '../../../../src/machinery/api/taints.ts';
 import { classifyDeparture } from '../../../../src/controller/shadow/classify-departure.ts';
-import { classifyTaint } from '../../../../src/controller/shadow/classify-taint.ts';
-import { buildOwnNode, type OwnSide } from '../../../../src/controller/shadow/build-own-node.ts';
-import { buildOwnPod } from '../../../../src/controller/shadow/build-own-pod.ts';
+import {
+  buildOwnNode,
+  buildOwnPod,
+  classifyTaint,
+  type OwnSide,
+} from '../../../../src/controller/shadow/build-own-objects.ts';
 import { classifyTaintActs, hasKubeletPosted } from '../../../../src/controller/shadow/classify-real-acts.ts';
 import type { TaintMatter } from '../../../../src/controller/shadow/episode.ts';
 

@@ -1,9 +1,9 @@
 import { type Condition, findCondition, heartbeatConditionTypes } from '../../machinery/api/conditions.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
-import type { Taint } from '../../machinery/api/taints.ts';
+import { healthTaintKeys, type Taint, taintKeys } from '../../machinery/api/taints.ts';
 import type { Labels } from '../../machinery/api/topology.ts';
-import { classifyTaint } from './classify-taint.ts';
 import type { TaintMatter } from './episode.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
 
 /** Differences between a node as the shadow sees it and as it is. */
 export interface OwnSide {
@@ -21,6 +21,18 @@ export interface OwnSide {
    */
   readonly stamped: ReadonlyMap<TaintMatter, Taint>;
   readonly labels: Labels;
+}
+
+const noScheduleKeys: ReadonlySet<string> = new Set(Object.values(taintKeys));
+
+const noExecuteKeys: ReadonlySet<string> = new Set(healthTaintKeys);
+
+/** Differences between a pod as the shadow sees it and as it is; undefined where there is none. */
+interface OwnPodSide {
+  readonly notReady: boolean | undefined;
+  readonly evicted: boolean | undefined;
+  /** Its Ready status before the cluster marked it. */
+  readonly readyBefore: string | undefined;
 }
 
 /** The node as if only the shadow managed its lifecycle; everything else as it is. */
@@ -64,4 +76,19 @@ function ownTaints(taints: readonly Taint[], { isInShadow, stamped }: OwnSide): 
     .map(([, taint]) => taint);
   const isSame = added.length === 0 && kept.length === taints.length && kept.every((taint, i) => taint === taints[i]);
   return isSame ? taints : [...kept, ...added];
+}
+
+/** The matter of a taint, if lifecycle controllers manage it; others are not compared. */
+export function classifyTaint({ key, effect }: Taint): TaintMatter | undefined {
+  if (effect === 'NoSchedule' && noScheduleKeys.has(key)) return `${key}:NoSchedule`;
+  if (effect === 'NoExecute' && noExecuteKeys.has(key)) return `${key}:NoExecute`;
+  return undefined;
+}
+
+/** The pod as if only the shadow managed its lifecycle; everything else as it is, or was at its deletion. */
+export function buildOwnPod(world: PodView, { notReady, evicted, readyBefore }: OwnPodSide): PodView {
+  const ready = notReady === undefined ? {} : { ready: notReady ? 'False' : readyBefore };
+  if (evicted === undefined) return notReady === undefined ? world : { ...world, ...ready };
+  if (evicted) return { ...world, ...ready, terminating: true };
+  return { ...world, ...ready, terminating: false, deletionGraceSeconds: undefined, disruptionReason: undefined };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NotedDecision } from '../../../../src/controller/decision-log/decision-log.ts';
-import { selectHoldSince } from '../../../../src/controller/snapshot/select-hold-since.ts';
+import { selectHoldSince } from '../../../../src/controller/snapshot/dashboard-holds.ts';
 
 const paused = (atMs: number): NotedDecision => ({ atMs, decision: { kind: 'evaluation-paused', why: 'no-contact' } });
 const resumed = (atMs: number): NotedDecision => ({ atMs, decision: { kind: 'evaluation-resumed', staleMs: 1 } });

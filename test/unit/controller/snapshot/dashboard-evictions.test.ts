@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { selectFirstEvictions } from '../../../../src/controller/snapshot/select-first-evictions.ts';
+import { selectFirstEvictions } from '../../../../src/controller/snapshot/dashboard-evictions.ts';
 
 test('the first ones by time and name, whatever their order', () => {
   const times = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 60 });

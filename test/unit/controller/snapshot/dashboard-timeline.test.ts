@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildTimelineLine } from '../../../../src/controller/snapshot/build-timeline-line.ts';
+import { buildTimelineLine } from '../../../../src/controller/snapshot/dashboard-timeline.ts';
 
 const atMs = Date.parse('2026-01-02T03:04:05Z');
 const at = '2026-01-02T03:04:05.000000Z';
