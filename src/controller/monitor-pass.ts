@@ -383,7 +383,7 @@ export class MonitorPass {
     if (change === 'entered') decisions.note({ kind: 'full-disruption-entered', zones: count });
     if (change !== 'left') return;
     // Heartbeats missed while all zones were disrupted do not count against any node.
-    health.trustAll(freshness.nowMs());
+    health.restartGracePeriods(freshness.nowMs());
     this.touchAll();
     decisions.note({ kind: 'full-disruption-left', zones: count });
   }

@@ -364,9 +364,9 @@ export class NodeLifecycle {
   /** One entry per step: queued nodes, admitted nodes and scheduled evictions whose end may have been missed. */
   *#checkKept(): Generator<undefined, void> {
     const { noExecute, marker, evictor } = this.stages;
-    for (const kept of [noExecute, marker]) {
-      for (const name of kept.kept()) {
-        kept.check(name);
+    for (const stage of [noExecute, marker]) {
+      for (const name of stage.queuedNodes()) {
+        stage.check(name);
         yield;
       }
     }
@@ -486,7 +486,7 @@ export class NodeLifecycle {
     const { evidence, health, freshness } = this.stages;
     const heartbeat = health.get(node.name);
     if (heartbeat === undefined) return;
-    const isFresh = freshness.staleness() === undefined && !freshness.isStandingIn();
+    const isFresh = freshness.staleness() === undefined && !freshness.usesFallback();
     evidence.observe({ node, before, heartbeat, isFresh });
   }
 }

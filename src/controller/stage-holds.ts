@@ -139,11 +139,11 @@ export class StageHolds {
   isCacheLate(node: string): boolean {
     if (this.#options.informers.nodes.isUndecoded(objectKey('', node))) return true;
     const why = this.#stages.freshness.staleness();
-    return this.#stages.freshness.isStandingIn() || (why !== undefined && why !== 'observing');
+    return this.#stages.freshness.usesFallback() || (why !== undefined && why !== 'observing');
   }
 
   /** A recovery shows in the cache after the next list only. */
   #lateCache(): NodeEvictionHold {
-    return this.#stages.freshness.isStandingIn() ? 'late-cache' : undefined;
+    return this.#stages.freshness.usesFallback() ? 'late-cache' : undefined;
   }
 }

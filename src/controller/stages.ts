@@ -20,7 +20,7 @@ import type { CanaryLease, LiveLeases } from '../machinery/ports/leases.ts';
 import type { WriteLanes } from '../machinery/ports/write-lanes.ts';
 import { Alarm } from '../machinery/supervision/alarm.ts';
 import type { ClosableWriter, CommandWriter, NodeSource, PodSource } from './model/commands.ts';
-import { departureSource } from './departure-source.ts';
+import { removalRules } from './removal-rules.ts';
 import { DecisionLog } from './decision-log/decision-log.ts';
 import { evaluationFailed } from './model/decisions.ts';
 import { podsByNode, TaintEvictor } from './taint-eviction/taint-evictor.ts';
@@ -414,7 +414,7 @@ export class Stages {
       arePodsStale: () => this.freshness.arePodsStale(),
       holdOf: (node) => this.#holds.evictionHoldOf(node),
       policyHoldOf: (node) => this.#holds.policyHoldOf(node),
-      departures: departureSource(this, this.#options.controllers.nodeLifecycle),
+      removals: removalRules(this, this.#options.controllers.nodeLifecycle),
       isNodeWatchBehind: (version) => this.#isNodeWatchBehind(version),
       liveNode: (name, sentSinceMs) => this.#liveNodes.latest(name, sentSinceMs),
     });

@@ -18,7 +18,7 @@ import type { DashboardSources } from '../controller/snapshot/dashboard-sources.
 import { countPolicyFigures } from '../controller/snapshot/policy-figures.ts';
 import { LiveSnapshot, type Snapshot } from '../controller/snapshot/snapshot.ts';
 import type { SnapshotSources } from '../controller/snapshot/snapshot-sources.ts';
-import type { ConfigFileFacts } from '../controller/explain/facts.ts';
+import type { ConfigFileReport } from '../controller/explain/reports.ts';
 import type { LeaseApi } from '../machinery/election/election-options.ts';
 import { LeaderElector } from '../machinery/election/leader-elector.ts';
 import type { Broadcaster } from '../machinery/events/broadcaster.ts';
@@ -38,7 +38,7 @@ import { LinkedAbort } from '../machinery/supervision/linked-abort.ts';
 import { ApiCanaryLease } from './canary-lease.ts';
 import { makeInformers, type NodeInformers } from './informers.ts';
 import { ApiLiveLeases } from './live-leases.ts';
-import { buildPolicyObjectsFacts, type PolicyAdoption, PolicyObjects } from '../policy/objects/policy-objects.ts';
+import { buildPolicyObjectsReport, type PolicyAdoption, PolicyObjects } from '../policy/objects/policy-objects.ts';
 import { PolicyStatusWriter } from '../policy/objects/policy-status-writer.ts';
 import { WriteBlocker } from './write-blocker.ts';
 
@@ -205,7 +205,7 @@ export class Manager {
   }
 
   /** The state for the explain pages, read again at each request. */
-  snapshot(configFile: () => ConfigFileFacts | undefined): Snapshot {
+  snapshot(configFile: () => ConfigFileReport | undefined): Snapshot {
     return new LiveSnapshot({ ...this.#snapshotSources(), configFile });
   }
 
@@ -231,7 +231,7 @@ export class Manager {
       stages: this.lifecycle.stages,
       informers: { ...(this.#shadow?.informers ?? this.informers), ...policies },
       shadow: this.#shadow !== undefined,
-      policyObjects: () => this.#policyObjects && buildPolicyObjectsFacts(this.#policyObjects.assessments),
+      policyObjects: () => this.#policyObjects && buildPolicyObjectsReport(this.#policyObjects.assessments),
       leadership: this.#leadership(),
       holder: () => (this.#elector === undefined ? identity : this.#elector.holder()),
       clock,

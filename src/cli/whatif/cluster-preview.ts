@@ -164,8 +164,8 @@ function decidePod(
     })),
     ...coming.map((key) => ({ taint: { key, effect: 'NoExecute' }, sinceMs: now.monotonicMs })),
   ];
-  const isKept = policies.keeperOf(pod) !== undefined;
-  const fate = decideEviction(pod, { taints: running, boundMs: -Infinity, isKept });
+  const isRetained = policies.keeperOf(pod) !== undefined;
+  const fate = decideEviction(pod, { taints: running, boundMs: -Infinity, isRetained });
   if (fate.kind === 'stay') return 'stays';
   const { forHealth } = fate;
   const waits = forHealth && coming.some((key) => key === fate.taint) && (taint === 'held' || taint === 'stopped');

@@ -1,6 +1,6 @@
 import type { NodeState } from '../../dashboard/protocol.ts';
 
-export interface NodeStateFacts {
+export interface NodeStateEvidence {
   /** Status of the Ready condition, or `missing`. */
   readonly ready: string;
   /** Its last heartbeat is older than its grace period. */
@@ -17,12 +17,12 @@ export interface NodeStateFacts {
 }
 
 /** The one state of a node that is shown: the last in this order that applies. */
-export function classifyNodeState(facts: NodeStateFacts): NodeState {
-  if (facts.isPaused) return 'paused';
-  if (facts.isMaintained) return 'maintenance';
-  if (facts.hasLeavingPods && (facts.isTainted || facts.isEvicted)) return 'emptying';
-  if (facts.isTainted) return 'tainted';
-  if (facts.ready === 'Unknown') return 'unreachable';
-  if (facts.isSilent) return 'suspect';
-  return facts.ready === 'True' ? 'ready' : 'not-ready';
+export function classifyNodeState(evidence: NodeStateEvidence): NodeState {
+  if (evidence.isPaused) return 'paused';
+  if (evidence.isMaintained) return 'maintenance';
+  if (evidence.hasLeavingPods && (evidence.isTainted || evidence.isEvicted)) return 'emptying';
+  if (evidence.isTainted) return 'tainted';
+  if (evidence.ready === 'Unknown') return 'unreachable';
+  if (evidence.isSilent) return 'suspect';
+  return evidence.ready === 'True' ? 'ready' : 'not-ready';
 }

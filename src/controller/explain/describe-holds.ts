@@ -2,7 +2,7 @@
 import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
 import { describeBreakerCount } from '../model/decisions.ts';
 import { describeHoldSource, type MaintenanceSignal } from '../model/policy.ts';
-import type { Hold, Unblocker } from './facts.ts';
+import type { Hold, Unblocker } from './reports.ts';
 import { estimateText, type Row, secondsText, textOf, type Texts } from './format-page.ts';
 
 export function describeHold(hold: Hold): string {

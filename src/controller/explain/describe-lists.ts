@@ -1,5 +1,5 @@
 // Lists of nodes and evictions as text: tables, as kubectl prints them.
-import type { Estimate, NextAction, Past } from './facts.ts';
+import type { Estimate, NextAction, Past } from './reports.ts';
 import { line } from './format-page.ts';
 
 interface NodeRow {

@@ -65,7 +65,7 @@ export class RecoveryHistory {
     const history = mark === 'cleared' ? this.#historyOf(node) : known;
     if (isReady(node)) this.#recover(node, history, { ...observation, isRecorded: mark === 'adopted' });
     else this.#impair(node, history, observation.isMaintained);
-    this.#keep(node.name, history, observation);
+    this.#store(node.name, history, observation);
   }
 
   /** The recovery after which the node is to be kept, while that lasts. */
@@ -177,7 +177,7 @@ export class RecoveryHistory {
   }
 
   /** Remembers only what may change a later decision. */
-  #keep(name: string, history: History, { rule, now }: Observation): void {
+  #store(name: string, history: History, { rule, now }: Observation): void {
     const { monotonicMs } = now;
     if (history.due !== undefined && history.due.untilMs <= monotonicMs) history.due = undefined;
     if (!isStillFlapping(toRecoveries(history), rule, monotonicMs)) history.level = 0;
@@ -195,7 +195,7 @@ function recoveredAtMs({ level, untilMs }: FlappingRecord, rule: FlappingRule, {
 }
 
 function toRecoveries({ recoveriesMs, level, adopted }: History): Parameters<typeof decideLevel>[0] {
-  return { atMs: recoveriesMs, level, isKept: adopted !== undefined };
+  return { atMs: recoveriesMs, level, isTainted: adopted !== undefined };
 }
 
 export function isReady({ conditions }: Pick<NodeView, 'conditions'>): boolean {

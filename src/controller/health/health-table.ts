@@ -118,7 +118,7 @@ export class HealthTable {
   }
 
   /** Gives every node a full grace period from now: missed heartbeats of a full disruption do not count. */
-  trustAll(monotonicMs: number): void {
+  restartGracePeriods(monotonicMs: number): void {
     for (const [name, record] of this.#records) {
       this.#records.set(name, {
         ...record,

@@ -122,7 +122,7 @@ export type PodGcReason = 'terminated' | 'out-of-service' | 'orphaned' | 'unsche
  * Why a pod is deleted in eviction mode: its node was evicted, it was bound to the node later, or the node no longer
  * exists.
  */
-export type DepartureReason = 'node-evicted' | 'landed-on-evicted-node' | 'node-gone';
+export type NodeEvictionReason = 'node-evicted' | 'landed-on-evicted-node' | 'node-gone';
 
 /** Why the lease of a node that looks silent could not be read. */
 export type UnconfirmedReason = 'api-not-answering' | 'not-permitted';
@@ -288,7 +288,7 @@ export type Decision =
   /** With the number of its pods, by what happens to them. */
   | Of<'node-evicted', { node: string; zone: string; leaving: number; spared: number; terminating: number }>
   | Of<'pod-spared', { pod: string; node: string; daemonSet: string }>
-  | Of<'pod-evicted-with-node', { pod: string; node: string; why: DepartureReason }>
+  | Of<'pod-evicted-with-node', { pod: string; node: string; why: NodeEvictionReason }>
   /** A defect: the evaluation threw. It is retried and does not block other objects. */
   | Of<'evaluation-failed', { subject: string; stage: string; message: string }>
   | Of<'write-failed', { subject: string; write: string; reason: ApiReason }>;

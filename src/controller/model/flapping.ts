@@ -42,7 +42,7 @@ export type FlappingState =
 export type FlappingEnd = 'over' | 'cleared' | 'malformed' | 'too-long' | 'no-rule';
 
 /** For reports. */
-export interface FlappingFacts {
+export interface FlappingReport {
   readonly state: FlappingState;
   /** Number of recoveries within the window that this process counted. */
   readonly recoveries: number;

@@ -58,7 +58,7 @@ interface CountedSilence extends Silence {
 }
 
 /** All silences including expected ones, as of a moment ago. */
-interface Surroundings {
+interface SilenceEvidence {
   readonly builtAtMs: number;
   readonly delays: MarkDelays;
   readonly silences: Silences;
@@ -70,7 +70,7 @@ export class OutageWatch {
   readonly #unnamed = new Set<string>();
   /** Recent announcements; a ZoneFailure is announced per zone. */
   readonly #announced = new Map<string, Announcement>();
-  #surroundings: Surroundings | undefined;
+  #silenceEvidence: SilenceEvidence | undefined;
   readonly #hold: PathFailureHold;
 
   constructor(options: OutageWatchOptions) {
@@ -209,20 +209,23 @@ export class OutageWatch {
   #forgetWhatIsOld(): void {
     const nowMs = this.#options.healthNowMs();
     const sinceMs = nowMs - windowsUntilForgotten * this.#windowMs;
-    if (this.#surroundings !== undefined && this.#surroundings.builtAtMs < nowMs - this.#windowMs)
-      this.#surroundings = undefined;
+    if (this.#silenceEvidence !== undefined && this.#silenceEvidence.builtAtMs < nowMs - this.#windowMs)
+      this.#silenceEvidence = undefined;
     for (const [key, { notedAtMs }] of this.#announced) if (notedAtMs < sinceMs) this.#announced.delete(key);
   }
 
   /** When many nodes become silent one by one, a snapshot of all of them is reused for a short time. */
   #snapshotSilences(): Silences {
     const nowMs = this.#options.healthNowMs();
-    if (this.#surroundings === undefined || nowMs - this.#surroundings.builtAtMs >= this.#windowMs / looksPerWindow) {
+    if (
+      this.#silenceEvidence === undefined ||
+      nowMs - this.#silenceEvidence.builtAtMs >= this.#windowMs / looksPerWindow
+    ) {
       const delays = measureMarkDelays(this.#observed(), this.#windowMs);
       this.#estimateUnnamed(delays);
-      this.#surroundings = { builtAtMs: nowMs, delays, silences: sortSilences(this.#countedSilences(delays)) };
-    } else this.#estimateUnnamed(this.#surroundings.delays);
-    return this.#surroundings.silences;
+      this.#silenceEvidence = { builtAtMs: nowMs, delays, silences: sortSilences(this.#countedSilences(delays)) };
+    } else this.#estimateUnnamed(this.#silenceEvidence.delays);
+    return this.#silenceEvidence.silences;
   }
 
   *#observed(): Iterable<ObservedSilence> {

@@ -11,7 +11,7 @@ import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machi
 import { type TokenAnswer, TokenQueues } from '../../machinery/queueing/token-queues.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
 import { type CommandWriter, mayHaveBeenDone, type WriteOutcome } from '../model/commands.ts';
-import { type DecisionSink, type DepartureReason, evaluationFailed } from '../model/decisions.ts';
+import { type DecisionSink, type NodeEvictionReason, evaluationFailed } from '../model/decisions.ts';
 import { nodeWatchDelayMsMax } from '../model/live-node.ts';
 import type { DeletionRate } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
@@ -51,7 +51,7 @@ export interface PodDeleterOptions {
 
 interface Task {
   readonly uid: string;
-  readonly why: DepartureReason;
+  readonly why: NodeEvictionReason;
   /** The pod's resourceVersion when the task was created, and when that was. */
   readonly resourceVersion: string;
   readonly atMs: number;
@@ -63,7 +63,7 @@ interface Task {
 }
 
 export type PodFate =
-  | { readonly fate: 'leaves' }
+  | { readonly fate: 'deleted' }
   /** Already terminating; only its kubelet can complete that. */
   | { readonly fate: 'terminating' }
   /** Its DaemonSet would create it again on the same node at once. */
@@ -108,7 +108,7 @@ export class PodDeleter {
   }
 
   /** Adds a pod for deletion. A repeated call changes nothing: the pod keeps its place and its back-off. */
-  add(pod: PodView, why: DepartureReason): void {
+  add(pod: PodView, why: NodeEvictionReason): void {
     const key = podKey(pod);
     if (this.#tasks.get(key)?.uid === pod.uid) return;
     const { uid, resourceVersion } = pod;
@@ -172,12 +172,12 @@ export class PodDeleter {
 
   async #depart(pod: PodView, task: Task): Promise<WorkOutcome> {
     const fate = this.fateOf(pod);
-    if (fate.fate !== 'leaves') return this.#stay(pod, task, fate);
+    if (fate.fate !== 'deleted') return this.#stay(pod, task, fate);
     const token = this.#askForToken(pod);
     if (token.kind === 'wait') return { next: 'requeue', afterMs: token.ms };
     if (!task.announced) this.#options.recorder.record(nodeControllerEviction(pod));
     task.announced = true;
-    const stillWanted = (): boolean => this.#isStillWanted(pod) && this.#leaves(pod);
+    const stillWanted = (): boolean => this.#isStillWanted(pod) && this.#isToBeDeleted(pod);
     const command = { kind: 'delete-pod', pod, forHealth: true } as const;
     const outcome = await this.#options.writer.carryOut(command, stillWanted);
     if (outcome.result !== 'written' && !mayHaveBeenDone(outcome)) token.giveBack();
@@ -210,11 +210,11 @@ export class PodDeleter {
     return pods.get(podKey(pod))?.uid === pod.uid && wanted(pod) && !this.#isHeld(pod);
   }
 
-  #leaves(pod: PodView): boolean {
-    return this.fateOf(this.#options.pods.get(podKey(pod)) ?? pod).fate === 'leaves';
+  #isToBeDeleted(pod: PodView): boolean {
+    return this.fateOf(this.#options.pods.get(podKey(pod)) ?? pod).fate === 'deleted';
   }
 
-  #stay(pod: PodView, task: Task, fate: Exclude<PodFate, { fate: 'leaves' }>): WorkOutcome {
+  #stay(pod: PodView, task: Task, fate: Exclude<PodFate, { fate: 'deleted' }>): WorkOutcome {
     const key = podKey(pod);
     if (fate.fate === 'spared') {
       const { daemonSet } = fate;
@@ -261,5 +261,5 @@ export function decidePodFate(pod: PodOfEvictedNode, daemonSets: Iterable<Daemon
     if (daemonSet.namespace === pod.namespace && selectsLabels(daemonSet, pod.labels))
       return { fate: 'spared', daemonSet: daemonSet.name };
   }
-  return { fate: 'leaves' };
+  return { fate: 'deleted' };
 }

@@ -9,7 +9,7 @@ import type { Change, StoreReader } from '../../machinery/informer/informer.ts';
 import type { Meter, MetricDefinition } from '../../machinery/ports/meter.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 import { nextAfterWrite } from '../model/commands.ts';
-import type { DepartureReason } from '../model/decisions.ts';
+import type { NodeEvictionReason } from '../model/decisions.ts';
 import type { LiveNode } from '../model/live-node.ts';
 import type { RateWait, WaitingPod } from '../model/waiting-pods.ts';
 import { PodDeleter, type PodDeleterOptions, type PodFate } from './pod-deleter.ts';
@@ -96,7 +96,7 @@ export class PodEvictor {
   }
 
   /** Nodes with remembered state. Each is to be checked periodically: see {@link check}. */
-  kept(): Iterable<string> {
+  queuedNodes(): Iterable<string> {
     return new Set([...this.#evicted.keys(), ...this.#waiting.notQueued()]);
   }
 
@@ -224,23 +224,23 @@ export class PodEvictor {
     this.#sendAll(node, zone, 'node-evicted');
   }
 
-  #sendAll(node: { readonly name: string; readonly uid?: string }, zone: string, why: DepartureReason): void {
+  #sendAll(node: { readonly name: string; readonly uid?: string }, zone: string, why: NodeEvictionReason): void {
     const { recorder, decisions } = this.#options;
     const pods = this.#podsOf(node.name);
     if (pods.length > 0) recorder.record(deletingAllPods(node));
-    const counts = { leaves: 0, spared: 0, terminating: 0 };
+    const counts = { deleted: 0, spared: 0, terminating: 0 };
     for (const pod of pods) {
       counts[this.fateOf(pod).fate] += 1;
       this.#deleter.add(pod, why);
     }
-    const { leaves: leaving, spared, terminating } = counts;
+    const { deleted: leaving, spared, terminating } = counts;
     decisions.note({ kind: 'node-evicted', node: node.name, zone, leaving, spared, terminating });
   }
 
   /** Adds pods that should be deleted and have no task, for example after a pod lost its DaemonSet. */
   #sendLeaving({ name }: NodeView): void {
     for (const pod of this.#podsOf(name)) {
-      if (this.fateOf(pod).fate === 'leaves') this.#deleter.add(pod, 'node-evicted');
+      if (this.fateOf(pod).fate === 'deleted') this.#deleter.add(pod, 'node-evicted');
     }
   }
 

@@ -29,7 +29,7 @@ interface PodMarkingSlots {
   isMarked(pod: PodView): boolean;
   noteMarked(pod: PodView): void;
   forgetPod(pod: PodView): void;
-  kept(): Iterable<string>;
+  queuedNodes(): Iterable<string>;
   serve(wants: (node: string) => boolean, takeSlot: (node: string) => void): void;
   /** The earliest time of a slot, on the monotonic clock, holds disregarded; Infinity where no node waits. */
   nextDueMs(): number;
@@ -137,8 +137,8 @@ export class PodMarker {
   }
 
   /** Nodes with remembered state. Each is to be checked periodically: see {@link check}. */
-  kept(): Iterable<string> {
-    return this.#options.slots.kept();
+  queuedNodes(): Iterable<string> {
+    return this.#options.slots.queuedNodes();
   }
 
   /**

@@ -113,7 +113,7 @@ export class PodMarkingQueues {
   }
 
   /** Nodes with remembered state: those that wait and those with a slot or a marked pod. */
-  kept(): Iterable<string> {
+  queuedNodes(): Iterable<string> {
     return new Set([...this.#queues.keys(), ...this.#silences.keys()]);
   }
 

@@ -2,7 +2,7 @@
 import type { NodeAct, NodeHold, NodePolicy } from '../model/policy.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 
-interface HoldFacts {
+interface HoldEvidence {
   /** `paused: true` in the config file. */
   readonly paused: boolean;
   /** Undefined: the default policy. */
@@ -19,7 +19,7 @@ type Pause =
   | { readonly kind: 'malformed' };
 
 /** `Observe` holds more than a pause, so it takes precedence; of several pauses one without an end. */
-export function decideNodeHold({ paused, policy, annotation, wallMs }: HoldFacts): NodeHold | undefined {
+export function decideNodeHold({ paused, policy, annotation, wallMs }: HoldEvidence): NodeHold | undefined {
   if (policy?.mode === 'Observe') return { mode: 'Observe', source: byPolicy(policy), untilMs: Infinity };
   if (paused) return { mode: 'Paused', source: { kind: 'config-file' }, untilMs: Infinity };
   if (policy?.mode === 'Paused') return { mode: 'Paused', source: byPolicy(policy), untilMs: Infinity };

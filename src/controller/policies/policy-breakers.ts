@@ -15,7 +15,10 @@ import type { UnhealthyTally } from './unhealthy-tally.ts';
 interface PolicyBreakersOptions {
   readonly options: Live<Pick<PolicyOptions, 'policies'>>;
   readonly policies: Pick<NodePolicies, 'selectionOf'>;
-  readonly tally: Pick<UnhealthyTally, 'of' | 'isKept' | 'refresh' | 'nextResetMs' | 'unhealthyOf' | 'readyNodesOf'>;
+  readonly tally: Pick<
+    UnhealthyTally,
+    'of' | 'isCounting' | 'refresh' | 'nextResetMs' | 'unhealthyOf' | 'readyNodesOf'
+  >;
   /** A breaker opened, closed, or is to close at another time: {@link PolicyBreakers.evaluate} is to be called soon. */
   readonly onChange: () => void;
   readonly decisions: DecisionSink;
@@ -58,7 +61,7 @@ export class PolicyBreakers {
 
   /** Evaluates all breakers. Returns the unhealthy nodes of those that closed since the last call. */
   evaluate(): readonly string[] {
-    if (this.#options.tally.isKept) this.#options.tally.refresh();
+    if (this.#options.tally.isCounting) this.#options.tally.refresh();
     this.decide();
     this.#forgetRemoved();
     const released = [...this.#closed].flatMap((policy) => [...this.#options.tally.unhealthyOf(policy)]);
@@ -80,7 +83,7 @@ export class PolicyBreakers {
 
   /** The state of each breaker, for reports. Records nothing; empty on a standby, which counts nothing. */
   statuses(): readonly BreakerStatus[] {
-    return this.#options.tally.isKept ? this.#limited().map((policy) => this.#status(policy)) : [];
+    return this.#options.tally.isCounting ? this.#limited().map((policy) => this.#status(policy)) : [];
   }
 
   /** The same for the policy of this node; undefined if it has no limits, or its breaker is closed. */

@@ -191,7 +191,7 @@ export class PolicyStage {
 
   /** A node in planned maintenance is no evidence of a common cause. */
   #countsAsHealthy(node: string, isHealthy: boolean): boolean {
-    return isHealthy || (this.#tally.isKept && this.maintenanceOf(node) !== undefined);
+    return isHealthy || (this.#tally.isCounting && this.maintenanceOf(node) !== undefined);
   }
 
   /** Whether these states of a node have different signals of maintenance, be it the time of one. */
@@ -201,7 +201,7 @@ export class PolicyStage {
 
   /** The node changed between two evaluations, or was deleted: it is counted, and the breakers are evaluated, at once. */
   recount(node: string): void {
-    if (!this.#tally.isKept) return;
+    if (!this.#tally.isCounting) return;
     this.#tally.update(node, this.#countsAsHealthy(node, this.#options.isHealthy(node)));
     this.#breakers.decide();
   }
@@ -228,7 +228,7 @@ export class PolicyStage {
 
   /** Unhealthy nodes whose breaker is open; undefined: no policy has limits. */
   breakerHeld(): readonly string[] | undefined {
-    return this.#tally.isKept ? this.#breakers.held() : undefined;
+    return this.#tally.isCounting ? this.#breakers.held() : undefined;
   }
 
   /** Whether these states of a node have different policies, pauses or signals of maintenance. */

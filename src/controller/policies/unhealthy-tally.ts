@@ -57,7 +57,7 @@ export class UnhealthyTally {
   }
 
   /** The counts are kept. */
-  get isKept(): boolean {
+  get isCounting(): boolean {
     return this.#policies !== undefined;
   }
 

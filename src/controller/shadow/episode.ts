@@ -50,7 +50,7 @@ export interface EpisodeResult {
 }
 
 /** The object of an episode. Another uid is another object. */
-export interface Subject {
+export interface EpisodeSubject {
   readonly kind: 'node' | 'pod';
   /** As in a decision: `n1`, `namespace/name`. */
   readonly name: string;

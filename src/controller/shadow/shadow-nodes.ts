@@ -16,7 +16,7 @@ import { buildOwnNode, classifyTaint } from './build-own-objects.ts';
 import { classifyTaintActs, hasKubeletPosted, isUnknown } from './classify-real-acts.ts';
 import { ShadowInformer } from './shadow-informer.ts';
 import type { EpisodeLedger } from './episode-ledger.ts';
-import type { Party, Subject, TaintMatter } from './episode.ts';
+import type { Party, EpisodeSubject, TaintMatter } from './episode.ts';
 
 interface ShadowNodesOptions extends Ambient {
   readonly nodes: Informer<NodeView>;
@@ -35,7 +35,7 @@ export interface NodeFollower {
 }
 
 interface NodeRecord {
-  readonly subject: Subject;
+  readonly subject: EpisodeSubject;
   world: NodeView;
   own: NodeView;
   kubeletConditions: readonly Condition[];

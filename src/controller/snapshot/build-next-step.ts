@@ -3,7 +3,7 @@ import type { HealthTaintKey } from '../../machinery/api/taints.ts';
 import type { Now } from '../model/node-state.ts';
 
 /** What is known about the next act for a node. Times in Ms are on the monotonic clock, unless they are named wall. */
-export interface NextStepFacts {
+export interface NextStepEvidence {
   readonly now: Now;
   /** Status of the Ready condition, or `missing`. */
   readonly ready: string;
@@ -29,36 +29,36 @@ export interface NextStep {
 }
 
 /** What happens to a node next if nothing else changes; undefined: nothing. */
-export function buildNextStep(state: NodeState, facts: NextStepFacts): NextStep | undefined {
+export function buildNextStep(state: NodeState, evidence: NextStepEvidence): NextStep | undefined {
   switch (state) {
     case 'ready':
       return undefined;
     case 'paused':
-      return buildEnd('the pause ends', facts);
+      return buildEnd('the pause ends', evidence);
     case 'maintenance':
-      return buildEnd('its planned maintenance ends at the latest', facts);
+      return buildEnd('its planned maintenance ends at the latest', evidence);
     case 'suspect':
-      return facts.acts.taints ? { what: 'its conditions become Unknown', atWallMs: undefined } : undefined;
+      return evidence.acts.taints ? { what: 'its conditions become Unknown', atWallMs: undefined } : undefined;
     case 'not-ready':
     case 'unreachable':
-      return buildServing(facts);
+      return buildServing(evidence);
     case 'tainted':
     case 'emptying':
-      return buildEviction(facts);
+      return buildEviction(evidence);
   }
 }
 
-function buildEnd(what: string, { endsAtWallMs }: NextStepFacts): NextStep | undefined {
+function buildEnd(what: string, { endsAtWallMs }: NextStepEvidence): NextStep | undefined {
   return endsAtWallMs === undefined ? undefined : { what, atWallMs: endsAtWallMs };
 }
 
-function buildServing({ acts, mode, missingKey, slotAtMs, isHeld, now }: NextStepFacts): NextStep | undefined {
+function buildServing({ acts, mode, missingKey, slotAtMs, isHeld, now }: NextStepEvidence): NextStep | undefined {
   if (!acts.taints || (mode === 'taint' && missingKey === undefined)) return undefined;
   const what = mode === 'taint' ? `it gets ${missingKey}:NoExecute` : 'its pods are deleted';
   return { what, atWallMs: isHeld ? undefined : toWallMs(slotAtMs, now) };
 }
 
-function buildEviction({ acts, ready, mode, first, isHeld, now }: NextStepFacts): NextStep | undefined {
+function buildEviction({ acts, ready, mode, first, isHeld, now }: NextStepEvidence): NextStep | undefined {
   if (ready === 'True')
     return acts.taints ? { what: 'its NoExecute taint is removed', atWallMs: undefined } : undefined;
   if (mode === 'eviction') return acts.taints ? { what: 'its pods are deleted', atWallMs: undefined } : undefined;

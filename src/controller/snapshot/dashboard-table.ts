@@ -5,7 +5,7 @@ import { NodeMarks } from '../dashboard/node-marks.ts';
 import { Sweep } from '../dashboard/sweep.ts';
 import { DashboardNodes, type NodeRecord } from './dashboard-nodes.ts';
 import { type DashboardSources, readSilence } from './dashboard-sources.ts';
-import { readSurroundings, type Surroundings } from './dashboard-surroundings.ts';
+import { readClusterEvidence, type ClusterEvidence } from './cluster-evidence.ts';
 
 /** Every node is computed again in about so many seconds, whatever was missed. */
 const sweepSeconds = 60;
@@ -62,7 +62,7 @@ export class DashboardTable {
   }
 
   /** The nodes to be computed now: those that were marked, and those that current state or time marks. */
-  take(around: Surroundings): ReadonlySet<string> {
+  take(around: ClusterEvidence): ReadonlySet<string> {
     this.#markByState(around);
     for (const sweep of this.#sweeps) {
       if (sweep.isOver) sweep.restart();
@@ -71,7 +71,7 @@ export class DashboardTable {
     return this.#marks.take(around.now.monotonicMs);
   }
 
-  #markByState(around: Surroundings): void {
+  #markByState(around: ClusterEvidence): void {
     const { options, informers, stages } = this.#options.sources;
     const before = this.#before;
     const { leading, fingerprint } = around;
@@ -88,7 +88,7 @@ export class DashboardTable {
   }
 
   /** Computes one node. */
-  update(name: string, around: Surroundings): void {
+  update(name: string, around: ClusterEvidence): void {
     const { board, tally } = this.#options;
     const before = this.#records.get(name);
     const after = this.#nodes.read(name, around, before);
@@ -106,7 +106,7 @@ export class DashboardTable {
     const { sources } = this.#options;
     const { clock } = sources;
     const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
-    return this.#nodes.read(name, readSurroundings(sources, now), this.#records.get(name))?.cell;
+    return this.#nodes.read(name, readClusterEvidence(sources, now), this.#records.get(name))?.cell;
   }
 
   clear(): void {

@@ -19,7 +19,7 @@ export const heldNodes = gauge(
 export function showHeldNodes(meter: Meter, sources: HeldNodesSources): void {
   let shown: readonly string[] = [];
   meter.onRead(() => {
-    const held = classifyHeldNodes(readFacts(sources));
+    const held = classifyHeldNodes(readWaiting(sources));
     for (const reason of shown) if (ownValue(held, reason) === undefined) meter.forget(heldNodes, { reason });
     shown = Object.keys(held);
     for (const [reason, count] of Object.entries(held)) meter.set(heldNodes, count, { reason });
@@ -36,7 +36,7 @@ interface HeldNodesSources {
   readonly marking: Pick<PodMarkingQueues, 'waiting'>;
 }
 
-export interface WaitingFacts {
+export interface WaitingReport {
   /** For each node of which a policy or a pause withholds anything, the mode. Those nodes are in no other list. */
   readonly policyHeld: readonly NodeHold['mode'][];
   /** Nodes in planned maintenance that are not Ready. Those nodes are in no later list. */
@@ -69,7 +69,7 @@ export function classifyHeldNodes({
   unready,
   stale,
   waiting,
-}: WaitingFacts): Readonly<Record<string, number>> {
+}: WaitingReport): Readonly<Record<string, number>> {
   const others = waiting.filter(({ outageHeld }) => !outageHeld);
   const stopped = stale ? 0 : others.filter(({ zoneStopped }) => zoneStopped).length;
   const observed = policyHeld.filter((mode) => mode === 'Observe').length;
@@ -97,7 +97,7 @@ function onlyKnown(
   return Object.fromEntries(known.map(([reason, count]) => [reason, fullDisruption ? 0 : count]));
 }
 
-function readFacts(sources: HeldNodesSources): WaitingFacts {
+function readWaiting(sources: HeldNodesSources): WaitingReport {
   const { policies, transitions, zones, outage, freshness, queues, marking } = sources;
   const waiting = [...new Set([...queues.keys(), ...marking.waiting()])];
   const breakerHeld = policies.breakerHeld()?.filter((node) => isOnlyByBreaker(node, sources));

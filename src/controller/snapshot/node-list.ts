@@ -7,7 +7,7 @@ import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { NodeOutlook } from '../explain/build-node-outlook.ts';
 import type { NodeState } from '../../dashboard/protocol.ts';
 import { classifyNodeState } from '../dashboard/classify-node-state.ts';
-import type { Estimate, Hold, NextAction, Past } from '../explain/facts.ts';
+import type { Estimate, Hold, NextAction, Past } from '../explain/reports.ts';
 import { formatEstimate, formatPast } from '../explain/format-time.ts';
 import { graceOf, readyOf } from '../health/assess-node.ts';
 import type { Now } from '../model/node-state.ts';

@@ -54,5 +54,5 @@ export function decideHoldExpiry(
 function endsFor(pod: Pick<PodView, 'tolerations' | 'terminating'>, { taints }: NodeView, kind: TaintKind): boolean {
   const ofKind = noExecuteTaints(taints).filter((taint) => isOfKind(taint, kind));
   const running = ofKind.map((taint) => ({ taint, sinceMs: 0 }));
-  return decideEviction(pod, { taints: running, boundMs: 0 }).kind === 'leave';
+  return decideEviction(pod, { taints: running, boundMs: 0 }).kind === 'evict';
 }

@@ -9,10 +9,10 @@ import type { Change } from '../../machinery/informer/informer.ts';
 type TaintedNode = Pick<NodeView, 'name' | 'taints' | 'createdAtMs'>;
 
 /**
- * How a node was observed. `arrives`: by a watch event, so what is new on it is new. `found`: it existed before, as at
- * the start.
+ * Source of an observed state of a node or pod. `watch-event`: what differs from the previous state is new. `cache`: it
+ * may have existed before, as at the start.
  */
-export type Meeting = 'arrives' | 'found';
+export type ChangeSource = 'watch-event' | 'cache';
 
 /**
  * API timestamps have whole seconds: the event may have happened up to this much later, and no pod may be evicted
@@ -36,18 +36,18 @@ export class TaintClock {
   }
 
   /** Updates the taints of a node. Returns whether anything about them changed. */
-  observe(node: TaintedNode, meeting: Meeting, now: Now): boolean {
+  observe(node: TaintedNode, source: ChangeSource, now: Now): boolean {
     const known = this.#taints.get(node.name);
     const before = new Map(known?.map((running) => [running.taint.key, running]));
     const startOf = (taint: Taint): number => countFromStamp(stampOf(taint, node, now), now);
     const running = noExecuteTaints(node.taints).map((taint): RunningTaint => {
       const earlier = before.get(taint.key);
       if (earlier === undefined) {
-        const asFound = known === undefined && meeting === 'found';
-        return { taint, sinceMs: asFound ? startOf(taint) : now.monotonicMs };
+        const fromStamp = known === undefined && source === 'cache';
+        return { taint, sinceMs: fromStamp ? startOf(taint) : now.monotonicMs };
       }
       if (!isLater(taint, earlier.taint)) return { ...earlier, taint };
-      const sinceMs = meeting === 'arrives' ? now.monotonicMs : Math.max(earlier.sinceMs, startOf(taint));
+      const sinceMs = source === 'watch-event' ? now.monotonicMs : Math.max(earlier.sinceMs, startOf(taint));
       return { taint, sinceMs, isRestarted: true };
     });
     if (known !== undefined && sameTaints(known, running)) return false;
@@ -108,7 +108,7 @@ export function isBinding(change: Exclude<Change<PodView>, { kind: 'deleted' }>)
  * When a pod was bound, on the monotonic clock. A binding that arrives by a watch event counts from then; otherwise the
  * times of the pod count, and without them the current time.
  */
-export function boundSinceMs(pod: PodView, meeting: Meeting, now: Now): number {
-  const stampMs = meeting === 'found' ? boundAtMs(pod) : undefined;
+export function boundSinceMs(pod: PodView, source: ChangeSource, now: Now): number {
+  const stampMs = source === 'cache' ? boundAtMs(pod) : undefined;
   return stampMs === undefined ? now.monotonicMs : countFromStamp(stampMs, now);
 }

@@ -11,7 +11,7 @@ export interface RefusedEviction {
   readonly message: string;
   /** The first such answer. */
   readonly sinceMs: number;
-  readonly askAgainAtMs: number;
+  readonly retryAtMs: number;
   /** Number of such answers. */
   readonly requests: number;
 }

@@ -138,7 +138,7 @@ export class NoExecuteTainter {
   }
 
   /** Nodes with remembered state. Each is to be checked periodically: see {@link check}. */
-  kept(): Iterable<string> {
+  queuedNodes(): Iterable<string> {
     return this.#options.queues.keys();
   }
 

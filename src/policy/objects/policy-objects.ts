@@ -20,7 +20,7 @@ import {
 import { DeletedObjects, deletionGraceMs } from './deleted-objects.ts';
 import { policyObjectAccepted } from './metrics.ts';
 import { selectWithoutConflicts } from './select-without-conflicts.ts';
-import type { PolicyObjectsFacts } from '../../controller/explain/facts.ts';
+import type { PolicyObjectsReport } from '../../controller/explain/reports.ts';
 
 /** How policies of the API get into the settings of a replica. */
 export interface PolicyAdoption {
@@ -170,7 +170,7 @@ function isSameAssessment(before: PolicyAssessment | undefined, after: PolicyAss
 }
 
 /** For the status page, in the order of the names. */
-export function buildPolicyObjectsFacts(assessments: PolicyAssessments): PolicyObjectsFacts {
+export function buildPolicyObjectsReport(assessments: PolicyAssessments): PolicyObjectsReport {
   const all = [...assessments.values()].sort((a, b) => (a.object.name < b.object.name ? -1 : 1));
   return {
     inForce: all.filter(({ inForce }) => inForce !== undefined).length,

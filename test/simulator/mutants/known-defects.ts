@@ -153,8 +153,8 @@ export const knownDefects: readonly Mutant[] = [
     name: 'arriving-taint-counts-from-stamp',
     what: 'a taint that a user adds with an old timeAdded: pods are deleted at once although they tolerate it for a minute',
     file: 'controller/taint-eviction/taint-clock.ts',
-    find: "const asFound = known === undefined && meeting === 'found';",
-    replace: 'const asFound = true;',
+    find: "const fromStamp = known === undefined && source === 'cache';",
+    replace: 'const fromStamp = true;',
   },
   {
     name: 'renewed-again-counts-as-unready',

@@ -60,9 +60,9 @@ test('a pod is kept for a DaemonSet of its own namespace that selects its labels
     fate: 'spared',
     daemonSet: 'ds0',
   });
-  assert.deepEqual(decidePodFate(viewOf({ labels: { daemon: 'yes' } }), daemonSets.slice(0, 1)), { fate: 'leaves' });
+  assert.deepEqual(decidePodFate(viewOf({ labels: { daemon: 'yes' } }), daemonSets.slice(0, 1)), { fate: 'deleted' });
   const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ds0', uid: 'u-ds0' };
-  assert.deepEqual(decidePodFate(viewOf({ ownerReferences: [owner] }), daemonSets), { fate: 'leaves' });
+  assert.deepEqual(decidePodFate(viewOf({ ownerReferences: [owner] }), daemonSets), { fate: 'deleted' });
 });
 
 test('a pod that is already terminating is not deleted again, and its end is awaited', () => {

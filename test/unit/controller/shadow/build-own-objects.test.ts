@@ -4,7 +4,7 @@ import type { Condition } from '../../../../src/machinery/api/conditions.ts';
 import { type NodeView, transformNode } from '../../../../src/machinery/api/node.ts';
 import { type PodView, transformPod } from '../../../../src/machinery/api/pod.ts';
 import type { Taint } from '../../../../src/machinery/api/taints.ts';
-import { classifyDeparture } from '../../../../src/controller/shadow/classify-departure.ts';
+import { classifyDeletion } from '../../../../src/controller/shadow/classify-deletion.ts';
 import {
   buildOwnNode,
   buildOwnPod,
@@ -129,7 +129,7 @@ test('a deletion is classified by its condition, and without one by a toleration
     ['tolerated, time over', aPod(300), [noExecute], 300, 'by-taint'],
   ];
   for (const [what, pod, taints, seconds, expected] of table)
-    assert.equal(classifyDeparture(pod, taints, addedMs + seconds * 1_000), expected, what);
+    assert.equal(classifyDeletion(pod, taints, addedMs + seconds * 1_000), expected, what);
 });
 
 test('a pod is marked or evicted for the shadow when the shadow did it, and not when only the cluster did', () => {

@@ -1,9 +1,9 @@
 import type { EvictAt } from './decide-eviction.ts';
 
-/** How a pod leaves its node: by a deletion, or by the Eviction API, which asks its PodDisruptionBudgets. */
-export type Departure = 'delete' | 'evict';
+/** How a pod is removed from its node: by a deletion, or by the Eviction API, which asks its PodDisruptionBudgets. */
+export type RemovalMethod = 'delete' | 'evict';
 
-interface DepartureFacts {
+interface RemovalEvidence {
   /** How long after it was due a budget may hold the pod; undefined: its policy does not ask budgets. */
   readonly timeoutMs: number | undefined;
   /** When something last held the pod although it was due: then no budget could be asked. */
@@ -19,10 +19,10 @@ interface DepartureFacts {
  * time in the taint, so that a restart loses nothing, or from the end of a hold. Pods of an unreachable node cannot be shut down in order anyway, and
  * taints of other clients are to delete.
  */
-export function decideDeparture(
+export function decideRemovalMethod(
   { atMs, forHealth }: Pick<EvictAt, 'atMs' | 'forHealth'>,
-  { timeoutMs, heldAtMs, isReachable, nowMs }: DepartureFacts,
-): Departure {
+  { timeoutMs, heldAtMs, isReachable, nowMs }: RemovalEvidence,
+): RemovalMethod {
   if (timeoutMs === undefined || !isReachable || !forHealth) return 'delete';
   return nowMs < startOfTimeoutMs(atMs, heldAtMs) + timeoutMs ? 'evict' : 'delete';
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KeptNodes } from '../../../../src/controller/flapping/kept-nodes.ts';
+import { FlappingBudget } from '../../../../src/controller/flapping/flapping-budget.ts';
 
 function stand(nodes: number) {
   const clock = { atMs: 0, monotonicMs: (): number => clock.atMs };
   const size = { nodes };
   const moved = new Set<string>();
   const current = { policies: [] };
-  const kept = new KeptNodes({
+  const kept = new FlappingBudget({
     options: { current: () => current },
     policyOf: (node) => (node.startsWith('n') && !moved.has(node) ? 'p' : 'other'),
     names: () => Array.from({ length: size.nodes }, (_, place) => `n${place}`),
@@ -16,9 +16,9 @@ function stand(nodes: number) {
   return { kept, clock, size, moved };
 }
 
-const taintedNow = { isKept: true, isDue: false };
-const dueNow = { isKept: false, isDue: true };
-const none = { isKept: false, isDue: false };
+const taintedNow = { isTainted: true, isDue: false };
+const dueNow = { isTainted: false, isDue: true };
+const none = { isTainted: false, isDue: false };
 
 function ruleOf(percent: number | undefined, count: number | undefined) {
   const rule = { recoveries: 2, withinMs: 1, initialMs: 1, maxMs: 1, budget: { percent, count } };

@@ -4,7 +4,7 @@ import { runningParts, type ControllerSelection } from '../model/options.ts';
 import type { EmptyingStatus, PolicyCount } from '../model/policy.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 
-export interface Surroundings {
+export interface ClusterEvidence {
   readonly now: Now;
   /** The health clock. */
   readonly healthNowMs: number;
@@ -24,7 +24,7 @@ export interface Surroundings {
   ahead(zone: string, node: string): number | undefined;
 }
 
-export function readSurroundings(sources: DashboardSources, now: Now): Surroundings {
+export function readClusterEvidence(sources: DashboardSources, now: Now): ClusterEvidence {
   const { stages, leadership, controllers, options } = sources;
   const policies = stages.policies.inForce();
   const openBreakers = new Set(

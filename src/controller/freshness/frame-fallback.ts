@@ -1,4 +1,4 @@
-import { evidenceMsMax } from './stand-in-lists.ts';
+import { evidenceMsMax } from './list-fallback.ts';
 
 /** Frames further apart may have lost contact between them: the count of `flowedMs` begins again. */
 const flowGapMsMax = 30_000;
@@ -8,7 +8,7 @@ const flowGapMsMax = 30_000;
  * apart than contacts may be; where the probe that fills the gaps fails, each frame would start an observation that the
  * next frame starts again. A frame of an open watch proves what was stored before it, as a complete list does.
  */
-export class StandInFrames {
+export class FrameFallback {
   #sinceMs: number | undefined;
   #lastMs = -Infinity;
   #active = false;
@@ -44,7 +44,7 @@ export class StandInFrames {
   }
 
   /** Frames are used as evidence from now on, until `end`. Returns the time that the last frame proves. */
-  standIn(): number {
+  begin(): number {
     this.#active = true;
     return this.#lastMs;
   }

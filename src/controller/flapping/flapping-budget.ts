@@ -13,7 +13,7 @@ export interface BudgetUsage {
   readonly limit: number;
 }
 
-interface KeptNodesOptions {
+interface FlappingBudgetOptions {
   readonly options: Live<{ readonly policies: readonly NodePolicy[] }>;
   /** The policy of each node; undefined: none. */
   readonly policyOf: (node: string) => string | undefined;
@@ -32,27 +32,27 @@ interface Sizes {
 interface Place {
   readonly policy: string | undefined;
   /** False: it is about to get the taint. */
-  readonly isKept: boolean;
+  readonly isTainted: boolean;
 }
 
 /**
  * Which nodes have the taint, as far as their last observation shows, and which are about to get it: so many of a policy use
  * up its budget. An update and a question cost the same for any number of them.
  */
-export class KeptNodes {
-  readonly #options: KeptNodesOptions;
+export class FlappingBudget {
+  readonly #options: FlappingBudgetOptions;
   readonly #places = new Map<string, Place>();
   /** Of each policy: the places, and those of them that are kept. */
   readonly #counts = new Map<string | undefined, { places: number; kept: number }>();
   #sizes: Sizes | undefined;
 
-  constructor(options: KeptNodesOptions) {
+  constructor(options: FlappingBudgetOptions) {
     this.#options = options;
   }
 
   /** The node was observed with or without the taint. A place is reserved only while it is due. */
-  note(node: string, { isKept, isDue }: { readonly isKept: boolean; readonly isDue: boolean }): void {
-    if (isKept) this.#set(node, true);
+  note(node: string, { isTainted, isDue }: { readonly isTainted: boolean; readonly isDue: boolean }): void {
+    if (isTainted) this.#set(node, true);
     else if (isDue && this.#places.has(node)) this.#set(node, false);
     else this.forget(node);
   }
@@ -67,7 +67,7 @@ export class KeptNodes {
   /** Whether the node may be kept: it is already, or others leave a place. */
   allows(node: string, { policy, rule }: AppliedFlappingRule): boolean {
     const own = this.#places.get(node);
-    if (own?.isKept === true) return true;
+    if (own?.isTainted === true) return true;
     const others = this.#countOf(policy).places - (own?.policy === policy ? 1 : 0);
     return others < budgetOf(rule, this.#sizeOf(policy));
   }
@@ -88,17 +88,17 @@ export class KeptNodes {
     return this.#places.size;
   }
 
-  #set(node: string, isKept: boolean): void {
+  #set(node: string, isTainted: boolean): void {
     this.forget(node);
-    const place = { policy: this.#options.policyOf(node), isKept };
+    const place = { policy: this.#options.policyOf(node), isTainted };
     this.#places.set(node, place);
     this.#add(place, 1);
   }
 
-  #add({ policy, isKept }: Place, nodes: 1 | -1): void {
+  #add({ policy, isTainted }: Place, nodes: 1 | -1): void {
     const count = this.#countOf(policy);
     count.places += nodes;
-    count.kept += isKept ? nodes : 0;
+    count.kept += isTainted ? nodes : 0;
     if (count.places === 0) this.#counts.delete(policy);
     else this.#counts.set(policy, count);
   }

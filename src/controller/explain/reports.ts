@@ -1,4 +1,4 @@
-/** The records of explanations. Those named Facts are input; their numbers in Ms are times on the monotonic clock. */
+/** The records of explanations. Those named Report are input; their numbers in Ms are times on the monotonic clock. */
 import type { Taint } from '../../machinery/api/taints.ts';
 import type { Toleration } from '../../machinery/api/tolerations.ts';
 import type { ZoneCondition } from '../../machinery/api/zone.ts';
@@ -22,7 +22,7 @@ import type {
   NodeHold,
   PolicyMode,
 } from '../model/policy.ts';
-import type { FlappingFacts } from '../model/flapping.ts';
+import type { FlappingReport } from '../model/flapping.ts';
 import type { EvictionRefusal } from '../model/commands.ts';
 import type { RateWait } from '../model/waiting-pods.ts';
 import type { OutOfServiceState } from '../model/out-of-service.ts';
@@ -30,7 +30,7 @@ import type { ControllerName, ControllerSelection, PolicySource } from '../model
 import type { EvictionMark, HeartbeatChannel, Now } from '../model/node-state.ts';
 
 /** State that applies to all nodes. */
-export interface Circumstances {
+export interface ClusterReport {
   readonly now: Now;
   readonly leading: boolean;
   /** Shadow mode: nothing is written. */
@@ -47,7 +47,7 @@ export interface Circumstances {
   readonly podsStale: boolean;
   readonly fullDisruption: boolean;
   /** The hold because most nodes of several zones became silent together. */
-  readonly outageHold: OutageHoldFacts | undefined;
+  readonly outageHold: OutageHoldReport | undefined;
   /** A policy or a pause that holds writes for the node; without a node, the pause of all nodes. */
   readonly nodeHold: NodeHold | undefined;
   /** Where the policies come from. */
@@ -60,7 +60,7 @@ export interface Circumstances {
   readonly emptying: EmptyingStatus | undefined;
 }
 
-export interface OutageHoldFacts {
+export interface OutageHoldReport {
   readonly why: OutageArithmetic;
   readonly untilMs: number;
   /** Enough nodes renew again; the hold ends at `untilMs`. */
@@ -68,7 +68,7 @@ export interface OutageHoldFacts {
 }
 
 /** The queue of one zone, with its rate limiter. */
-export interface QueueFacts {
+export interface QueueReport {
   /** In the order in which they are served. */
   readonly nodes: readonly string[];
   readonly tokens: number;
@@ -77,24 +77,24 @@ export interface QueueFacts {
   readonly ratePerSecond: number;
 }
 
-export interface ZoneFacts {
+export interface ZoneReport {
   readonly zone: string;
   readonly condition: ZoneCondition;
   /** Undefined until the zone is evaluated for the first time; a standby evaluates none. */
   readonly arithmetic: ZoneArithmetic | undefined;
-  readonly queue: QueueFacts;
+  readonly queue: QueueReport;
   /** How many of its unready nodes would have to become ready for the zone to be normal; undefined if it is. */
   readonly recoveriesToNormal: number | undefined;
   /** Its outer zone, which must allow each NoExecute taint too; absent: it has none. */
-  readonly outer?: OuterZoneFacts;
+  readonly outer?: OuterZoneReport;
 }
 
-interface OuterZoneFacts extends ZoneFacts {
+interface OuterZoneReport extends ZoneReport {
   /** Numbers of the nodes that wait in its other zones, and need its tokens too. */
   readonly competing: readonly number[];
 }
 
-export interface HealthFacts {
+export interface HealthReport {
   readonly lastHeartbeat: Past & { readonly channel: HeartbeatChannel };
   /** `policy`: the policy that sets it; null: the setting of the controller. */
   readonly grace: {
@@ -109,7 +109,7 @@ export interface HealthFacts {
 }
 
 /** Which policy applies to a node. `name` is null: the default. */
-export interface PolicyFacts {
+export interface PolicyReport {
   readonly name: string | null;
   readonly mode: PolicyMode;
   /** Policies that claim the node equally, so that none of them applies. */
@@ -118,7 +118,7 @@ export interface PolicyFacts {
   readonly object?: string;
 }
 
-export interface TaintFacts {
+export interface TaintReport {
   readonly carried: readonly Taint[];
   /** Managed taints that the node should have. */
   readonly wanted: readonly Taint[];
@@ -128,7 +128,7 @@ export interface TaintFacts {
   readonly rationedKey: string | undefined;
 }
 
-interface TimedEvictionFacts {
+interface TimedEvictionReport {
   readonly atMs: number;
   readonly taint: string;
   /** Held by what holds evictions for the health of the node. */
@@ -137,7 +137,7 @@ interface TimedEvictionFacts {
 }
 
 /** Why a pod that is due waits. */
-interface DepartureWaitFacts {
+interface RemovalWaitReport {
   /** The Eviction API does not evict it now. */
   readonly refused?: {
     readonly why: EvictionRefusal;
@@ -151,7 +151,7 @@ interface DepartureWaitFacts {
 }
 
 /** Eviction mode: the progress of a node's eviction. */
-export interface NodeEvictionFacts {
+export interface NodeEvictionReport {
   readonly mark: EvictionMark;
   /**
    * When its timeout ends, if it stays Ready=False, or else without a further heartbeat; undefined before its first
@@ -168,8 +168,8 @@ export interface PodBrief {
   readonly pod: string;
   readonly tolerations: readonly Toleration[];
   readonly terminating: boolean;
-  readonly timedEviction: TimedEvictionFacts | undefined;
-  readonly wait: DepartureWaitFacts | undefined;
+  readonly timedEviction: TimedEvictionReport | undefined;
+  readonly wait: RemovalWaitReport | undefined;
   /** Eviction mode: it is kept, because this DaemonSet would create it again on the same node. */
   readonly daemonSet: string | undefined;
   /** The policy that keeps it from evictions for the health of its node. */
@@ -177,32 +177,32 @@ export interface PodBrief {
 }
 
 /** What the pod garbage collector does about a pod. */
-export interface CollectionFacts {
+export interface CollectionReport {
   readonly outlook: CollectionOutlook | null;
   /** When the pod is deleted. */
   readonly atMs: number;
   readonly holds: readonly Hold[];
 }
 
-export type FinishedFacts = Pick<PodGcFacts, 'finished' | 'threshold'>;
+export type FinishedPodsReport = Pick<PodGcReport, 'finished' | 'threshold'>;
 
-export interface NodeFacts {
+export interface NodeReport {
   readonly node: string;
   /** Status of the Ready condition, or `missing`. */
   readonly ready: string;
   /** Whether it counts for the disruption state of its zone. */
   readonly counted: boolean;
-  readonly health: HealthFacts | undefined;
+  readonly health: HealthReport | undefined;
   /** Null: there are no policies. */
-  readonly policy: PolicyFacts | null;
+  readonly policy: PolicyReport | null;
   /** Whether it has, gets or loses the taint out-of-service. */
   readonly outOfService: OutOfServiceState;
   /** Whether it recovers often, and is kept from new pods. */
-  readonly flapping: FlappingFacts;
-  readonly taints: TaintFacts;
+  readonly flapping: FlappingReport;
+  readonly taints: TaintReport;
   /** Undefined in taint mode. */
-  readonly eviction: NodeEvictionFacts | undefined;
-  readonly zone: ZoneFacts;
+  readonly eviction: NodeEvictionReport | undefined;
+  readonly zone: ZoneReport;
   /** Evictions per second in its zone if this node, and no other, became silent. */
   readonly ratePerSecondIfSilent: number;
   readonly pods: readonly PodBrief[];
@@ -211,17 +211,17 @@ export interface NodeFacts {
   readonly history: readonly HistoryLine[];
 }
 
-export interface PodFacts extends PodBrief {
+export interface PodReport extends PodBrief {
   /** Empty while the pod is not bound. */
   readonly nodeName: string;
   readonly phase: string;
   /** The NoExecute taints of its node, each with the start of its countdown. */
   readonly running: readonly { readonly taint: Taint; readonly sinceMs: number }[];
   /** Undefined when its node does not exist. */
-  readonly node: NodeFacts | undefined;
+  readonly node: NodeReport | undefined;
   /** Eviction mode: its node does not exist, but is still queued in this zone, and will be served. */
-  readonly queueOfLostNode: ZoneFacts | undefined;
-  readonly collection: CollectionFacts;
+  readonly queueOfLostNode: ZoneReport | undefined;
+  readonly collection: CollectionReport;
   /** Malformed fields of the pod: field, value, accepted values. */
   readonly problems: readonly string[];
   readonly history: readonly HistoryLine[];
@@ -229,7 +229,7 @@ export interface PodFacts extends PodBrief {
   readonly historyOfFormer: readonly HistoryLine[];
 }
 
-export interface InformerFacts extends Pick<InformerStatus, 'state' | 'synced' | 'consecutiveFailures'> {
+export interface InformerReport extends Pick<InformerStatus, 'state' | 'synced' | 'consecutiveFailures'> {
   readonly name: string;
   readonly objects: number;
   readonly lastFrame: Past | null;
@@ -237,12 +237,12 @@ export interface InformerFacts extends Pick<InformerStatus, 'state' | 'synced' |
 }
 
 /** Eviction mode: nodes whose timeout has not ended, and evicted nodes. */
-export interface EvictedNodesFacts {
+export interface EvictedNodesReport {
   readonly timed: number;
   readonly evicted: number;
 }
 
-export interface PodGcFacts {
+export interface PodGcReport {
   /** Number of terminated pods, and how many of them are kept; null keeps all. */
   readonly finished: number;
   readonly threshold: number | null;
@@ -252,7 +252,7 @@ export interface PodGcFacts {
 }
 
 /** Policies as objects of the API. */
-export interface PolicyObjectsFacts {
+export interface PolicyObjectsReport {
   readonly inForce: number;
   /** Objects whose current version is not in force. `generation`: the version that is; null: none. */
   readonly refused: readonly {
@@ -265,7 +265,7 @@ export interface PolicyObjectsFacts {
 }
 
 /** Difference between the config file and the settings in force. */
-export interface ConfigFileFacts {
+export interface ConfigFileReport {
   readonly path: string;
   /** Why it is invalid, so that the previous settings are in force; empty if valid. */
   readonly problems: readonly string[];

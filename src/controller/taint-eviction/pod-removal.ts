@@ -1,5 +1,5 @@
-// How and when a pod that is due leaves: by a deletion or by the Eviction API, and at the rate of the policy of its node. State
-// is kept only of pods that wait; it only saves requests.
+// How and when a pod that is due is removed: by a deletion or by the Eviction API, at the rate of the policy of its node. State
+// exists only of pods that wait; it only saves requests.
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
@@ -8,18 +8,18 @@ import type { WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
-import { decideDeparture, type Departure, startOfTimeoutMs } from './decide-departure.ts';
+import { decideRemovalMethod, type RemovalMethod, startOfTimeoutMs } from './decide-removal-method.ts';
 import type { EvictAt } from './decide-eviction.ts';
 import { evictionsRefused, evictionsTimedOut } from './metrics.ts';
 import { RequestSlots } from './request-slots.ts';
 import type { RefusedEviction, TimedEviction } from './timed-eviction.ts';
 
 /** Delays between two requests for a pod that the Eviction API does not evict. */
-const askAgainMs = { min: 100, max: 30_000 } as const;
+const retryDelaysMs = { min: 100, max: 30_000 } as const;
 /** A pod that waits is evaluated again after this time: its node may not be reachable any more. */
 const checkAgainMs = 1_000;
 /** What the policy and the state of a node say about deletions of its pods. */
-export interface DepartureSource {
+export interface RemovalRules {
   /** Undefined: the Eviction API is not used for pods of this node. */
   readonly evictReachableOf: (node: string) => ReachableEviction | undefined;
   /** Its kubelet reports, and sends heartbeats. */
@@ -27,11 +27,11 @@ export interface DepartureSource {
   /** Undefined: no limit. */
   readonly deletionRateOf: (node: string) => DeletionRate | undefined;
   /** The policy of its node keeps the pod from evictions for the health of the node. */
-  readonly isKept: (pod: PodView) => boolean;
+  readonly isRetained: (pod: PodView) => boolean;
 }
 
-interface DeparturesOptions {
-  readonly source: DepartureSource;
+interface PodRemovalOptions {
+  readonly rules: RemovalRules;
   readonly timed: ReadonlyMap<string, TimedEviction>;
   /** The pod is to be evaluated again after this time. */
   readonly wake: (key: string, afterMs: number) => void;
@@ -44,39 +44,39 @@ interface DeparturesOptions {
   readonly clock: Clock;
 }
 
-/** How a pod leaves, and for which taint. */
-export interface Leave {
-  readonly by: Departure;
+/** How a pod is removed, and for which taint. */
+export interface Removal {
+  readonly by: RemovalMethod;
   readonly evictAt: EvictAt;
   /** Returns the token, if nothing was deleted. */
-  readonly giveBack: () => void;
+  readonly returnToken: () => void;
 }
 
 /** `go`: a request may be sent now. */
-type DepartureAnswer = ({ readonly kind: 'go' } & Leave) | { readonly kind: 'wait'; readonly checkAgainMs: number };
+type RemovalAnswer = ({ readonly kind: 'go' } & Removal) | { readonly kind: 'wait'; readonly checkAgainMs: number };
 
 /** Why a due pod waits, on the monotonic clock. */
-export interface DepartureWait {
+export interface RemovalWait {
   /** The Eviction API does not evict it now; it is deleted at `deletedAtMs`. */
-  readonly refused?: Omit<RefusedEviction, 'askAgainAtMs' | 'requests'> & { readonly deletedAtMs: number };
+  readonly refused?: Omit<RefusedEviction, 'retryAtMs' | 'requests'> & { readonly deletedAtMs: number };
   /** It waits for a token of its policy. */
   readonly rate?: RateWait;
 }
 
 /** Without policies. */
-export const deleteAtOnce: DepartureSource = {
+export const deleteAtOnce: RemovalRules = {
   evictReachableOf: () => undefined,
   isReachable: () => false,
   deletionRateOf: () => undefined,
-  isKept: () => false,
+  isRetained: () => false,
 };
 
-export class Departures {
-  readonly #options: DeparturesOptions;
+export class PodRemoval {
+  readonly #options: PodRemovalOptions;
   readonly #tokens: TokenQueues;
   readonly #slots: RequestSlots;
 
-  constructor(options: DeparturesOptions) {
+  constructor(options: PodRemovalOptions) {
     this.#options = options;
     this.#tokens = new TokenQueues({
       nowMs: () => options.clock.monotonicMs(),
@@ -88,45 +88,45 @@ export class Departures {
     this.#slots = new RequestSlots(evictionsAtOnceMax, (key) => options.wake(key, 0));
   }
 
-  /** How the pod is to leave now. Cheap: called before each request. */
-  by({ node, heldAtMs }: TimedEviction, evictAt: EvictAt): Departure {
-    const { source, clock } = this.#options;
-    const timeoutMs = source.evictReachableOf(node)?.timeoutMs;
-    const isReachable = timeoutMs !== undefined && source.isReachable(node);
-    return decideDeparture(evictAt, { timeoutMs, heldAtMs, isReachable, nowMs: clock.monotonicMs() });
+  /** How the pod is to be removed now. Cheap: called before each request. */
+  methodOf({ node, heldAtMs }: TimedEviction, evictAt: EvictAt): RemovalMethod {
+    const { rules, clock } = this.#options;
+    const timeoutMs = rules.evictReachableOf(node)?.timeoutMs;
+    const isReachable = timeoutMs !== undefined && rules.isReachable(node);
+    return decideRemovalMethod(evictAt, { timeoutMs, heldAtMs, isReachable, nowMs: clock.monotonicMs() });
   }
 
-  /** To be called when nothing else holds the deletion, and again as the answer says. */
-  ask(pod: PodView, eviction: TimedEviction): DepartureAnswer {
+  /** Takes a request slot and a token, if both are free. To be called when nothing else holds the deletion, and again as the answer says. */
+  tryEvict(pod: PodView, eviction: TimedEviction): RemovalAnswer {
     const { evictAt } = eviction;
     const key = podKey(pod);
-    const by = this.by(eviction, evictAt);
+    const by = this.methodOf(eviction, evictAt);
     const { node, refused } = eviction;
-    const waitMs = by === 'evict' && refused !== undefined ? refused.askAgainAtMs - this.#nowMs() : 0;
-    if (waitMs > 0) return this.#rest(key, Math.min(waitMs, checkAgainMs));
-    if (by === 'evict' && !this.#slots.tryTake(key)) return this.#rest(key, checkAgainMs);
-    const rate = evictAt.forHealth ? this.#options.source.deletionRateOf(node) : undefined;
+    const waitMs = by === 'evict' && refused !== undefined ? refused.retryAtMs - this.#nowMs() : 0;
+    if (waitMs > 0) return this.#waitFor(key, Math.min(waitMs, checkAgainMs));
+    if (by === 'evict' && !this.#slots.tryTake(key)) return this.#waitFor(key, checkAgainMs);
+    const rate = evictAt.forHealth ? this.#options.rules.deletionRateOf(node) : undefined;
     if (rate === undefined) {
       this.#tokens.leave(key);
-      return { kind: 'go', by, evictAt, giveBack: () => undefined };
+      return { kind: 'go', by, evictAt, returnToken: () => undefined };
     }
     const answer = this.#tokens.ask(key, { queue: rate.policy, ratePerSecond: rate.ratePerSecond });
     if (answer.kind === 'wait') {
       this.#slots.free(key);
       return { kind: 'wait', checkAgainMs: answer.ms };
     }
-    return { kind: 'go', by, evictAt, giveBack: answer.giveBack };
+    return { kind: 'go', by, evictAt, returnToken: answer.giveBack };
   }
 
-  /** Something else holds the pod: others are served before it, and it keeps its place. */
-  rest(key: string): void {
+  /** The pod is held by something else: others are served before it, and it keeps its place. */
+  backOff(key: string): void {
     this.#tokens.rest(key);
   }
 
   /** The pod is no longer to be deleted, or is. */
-  leave(key: string): void {
+  forget(key: string): void {
     this.#tokens.leave(key);
-    this.#slots.leave(key);
+    this.#slots.remove(key);
   }
 
   /** What followed from `go` has ended. */
@@ -135,7 +135,7 @@ export class Departures {
   }
 
   /** The request was answered. */
-  conclude(pod: PodView, eviction: TimedEviction, { by, evictAt }: Leave, outcome: WriteOutcome): void {
+  conclude(pod: PodView, eviction: TimedEviction, { by, evictAt }: Removal, outcome: WriteOutcome): void {
     if (outcome.result === 'refused') this.#refuse(pod, eviction, outcome);
     const isDeleted = by === 'delete' && outcome.result === 'written' && evictAt.forHealth;
     if (isDeleted && eviction.refused !== undefined) this.#noteDeletion(pod, eviction, eviction.refused);
@@ -147,12 +147,12 @@ export class Departures {
     const { why, message, retryAfterMs = 0 } = outcome;
     const nowMs = this.#nowMs();
     const { sinceMs = nowMs, requests = 0 } = eviction.refused ?? {};
-    const delayMs = Math.max(askAgainMs.min * 2 ** requests, retryAfterMs);
-    const askAgainAtMs = nowMs + Math.min(delayMs, askAgainMs.max);
+    const delayMs = Math.max(retryDelaysMs.min * 2 ** requests, retryAfterMs);
+    const retryAtMs = nowMs + Math.min(delayMs, retryDelaysMs.max);
     meter.add(evictionsRefused, 1, { reason: why });
     if (eviction.refused?.why !== why)
       decisions.note({ kind: 'eviction-refused', pod: podKey(pod), node: pod.nodeName, why, message }, pod.uid);
-    eviction.refused = { why, message, sinceMs, askAgainAtMs, requests: requests + 1 };
+    eviction.refused = { why, message, sinceMs, retryAtMs, requests: requests + 1 };
   }
 
   /** The pod was deleted although the Eviction API had not evicted it. */
@@ -165,17 +165,17 @@ export class Departures {
   }
 
   #whyDeleted(node: string): 'timeout' | 'unreachable' | 'not-asked' {
-    const { source } = this.#options;
-    if (source.evictReachableOf(node) === undefined) return 'not-asked';
-    return source.isReachable(node) ? 'timeout' : 'unreachable';
+    const { rules } = this.#options;
+    if (rules.evictReachableOf(node) === undefined) return 'not-asked';
+    return rules.isReachable(node) ? 'timeout' : 'unreachable';
   }
 
   /** Why this pod, which is due, waits; undefined: it does not. */
-  waitOf(key: string): DepartureWait | undefined {
+  waitOf(key: string): RemovalWait | undefined {
     const eviction = this.#options.timed.get(key);
     if (eviction === undefined) return undefined;
-    const refused = this.#refusedFacts(eviction);
-    const rate = this.#rateFacts(key, eviction.node);
+    const refused = this.#refusalOf(eviction);
+    const rate = this.#rateWaitOf(key, eviction.node);
     return refused === undefined && rate === undefined
       ? undefined
       : { ...(refused && { refused }), ...(rate && { rate }) };
@@ -184,9 +184,9 @@ export class Departures {
   /** The same in brief, at a cost that does not depend on how many pods wait. */
   waitingPod(key: string): WaitingPod | undefined {
     const eviction = this.#options.timed.get(key);
-    const refused = eviction && this.#refusedFacts(eviction);
+    const refused = eviction && this.#refusalOf(eviction);
     if (refused !== undefined)
-      return { policy: this.#options.source.evictReachableOf(eviction?.node ?? '')?.policy ?? '', reason: refused.why };
+      return { policy: this.#options.rules.evictReachableOf(eviction?.node ?? '')?.policy ?? '', reason: refused.why };
     const policy = this.#tokens.queueOf(key);
     return policy === undefined ? undefined : { policy, reason: 'rate' };
   }
@@ -206,10 +206,10 @@ export class Departures {
 
   /** Every pod that waits, for a gauge. Costs time proportional to the timed evictions. */
   *waits(): Iterable<WaitingPod> {
-    const { timed, source } = this.#options;
+    const { timed, rules } = this.#options;
     for (const eviction of timed.values()) {
-      const reason = this.#refusedFacts(eviction)?.why;
-      if (reason !== undefined) yield { policy: source.evictReachableOf(eviction.node)?.policy ?? '', reason };
+      const reason = this.#refusalOf(eviction)?.why;
+      if (reason !== undefined) yield { policy: rules.evictReachableOf(eviction.node)?.policy ?? '', reason };
     }
     for (const key of this.waitingForTokens()) yield { policy: this.#tokens.queueOf(key) ?? '', reason: 'rate' };
   }
@@ -218,22 +218,22 @@ export class Departures {
     return Math.max(this.#tokens.size, this.#slots.size);
   }
 
-  #rest(key: string, forMs: number): DepartureAnswer {
+  #waitFor(key: string, forMs: number): RemovalAnswer {
     this.#tokens.rest(key);
     return { kind: 'wait', checkAgainMs: forMs };
   }
 
-  #refusedFacts(eviction: TimedEviction): DepartureWait['refused'] {
+  #refusalOf(eviction: TimedEviction): RemovalWait['refused'] {
     const { node, refused, evictAt, heldAtMs } = eviction;
-    const rule = this.#options.source.evictReachableOf(node);
-    if (refused === undefined || rule === undefined || this.by(eviction, evictAt) === 'delete') return undefined;
+    const rule = this.#options.rules.evictReachableOf(node);
+    if (refused === undefined || rule === undefined || this.methodOf(eviction, evictAt) === 'delete') return undefined;
     const { why, message, sinceMs } = refused;
     return { why, message, sinceMs, deletedAtMs: startOfTimeoutMs(evictAt.atMs, heldAtMs) + rule.timeoutMs };
   }
 
-  #rateFacts(key: string, node: string): DepartureWait['rate'] {
+  #rateWaitOf(key: string, node: string): RemovalWait['rate'] {
     const wait = this.#tokens.waitOf(key);
-    const rate = this.#options.source.deletionRateOf(node);
+    const rate = this.#options.rules.deletionRateOf(node);
     return wait === undefined || rate === undefined ? undefined : toRateWait(rate, wait);
   }
 

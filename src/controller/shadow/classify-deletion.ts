@@ -7,7 +7,7 @@ import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
 
 /** Why a pod is being deleted, as far as known. */
-type Departure = 'by-taint' | 'by-others';
+type DeletionCause = 'by-taint' | 'by-others';
 
 /** API timestamps have whole seconds, and clocks may differ by as much. */
 const skewMs = 2_000;
@@ -17,11 +17,11 @@ const skewMs = 2_000;
  * component. Without the condition (as before Kubernetes 1.26) the taints are the cause if the pod's toleration of one
  * of them has ended.
  */
-export function classifyDeparture(
+export function classifyDeletion(
   pod: Pick<PodView, 'disruptionReason' | 'tolerations'>,
   taints: readonly Taint[],
   wallMs: number,
-): Departure {
+): DeletionCause {
   if (pod.disruptionReason !== undefined) {
     return pod.disruptionReason === evictedByTaint.reason ? 'by-taint' : 'by-others';
   }

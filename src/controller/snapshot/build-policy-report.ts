@@ -1,14 +1,14 @@
 import { policyObjectName } from '../../machinery/api/node-lifecycle-policy.ts';
-import type { PolicyFacts } from '../explain/facts.ts';
+import type { PolicyReport } from '../explain/reports.ts';
 import type { GraceRule } from '../model/decisions.ts';
 import type { ControllerOptions, PolicySource } from '../model/options.ts';
 import type { NodePolicy, PolicySelection } from '../model/policy.ts';
 
 /** Which policy applies to a node; null: there are no policies. */
-export function buildPolicyFacts(
+export function buildPolicyReport(
   { policies, policySource }: Pick<ControllerOptions, 'policies' | 'policySource'>,
   selection: PolicySelection,
-): PolicyFacts | null {
+): PolicyReport | null {
   if (policies.length === 0) return null;
   const none = { name: null, mode: 'Enforce', conflict: [] } as const;
   switch (selection.kind) {
@@ -24,7 +24,7 @@ export function buildPolicyFacts(
 function selectNameAndMode(
   { name, mode }: NodePolicy,
   source: PolicySource,
-): Pick<PolicyFacts, 'name' | 'mode' | 'object'> {
+): Pick<PolicyReport, 'name' | 'mode' | 'object'> {
   return { name, mode, ...(source === 'crd' ? { object: policyObjectName(name) } : {}) };
 }
 

@@ -1,22 +1,22 @@
 import type { NodeView } from '../../machinery/api/node.ts';
 import { sameTaint, type Taint, taintKeys } from '../../machinery/api/taints.ts';
-import type { Circumstances, TaintFacts } from '../explain/facts.ts';
+import type { ClusterReport, TaintReport } from '../explain/reports.ts';
 import { decideNoExecuteNeed, decideNoScheduleChange, healthTaintsOf } from '../tainting/decide-taints.ts';
 
 const managedKeys: ReadonlySet<string> = new Set(Object.values(taintKeys));
 
-type TaintCircumstances = Pick<Circumstances, 'mode' | 'fullDisruption'>;
+type ClusterTaintReport = Pick<ClusterReport, 'mode' | 'fullDisruption'>;
 
 /**
  * The managed taints that a node has, those that it should have, and which of them waits in the zone's queue. `ready`
  * is the status of its Ready condition.
  */
-export function buildTaintFacts(node: NodeView, ready: string, circumstances: TaintCircumstances): TaintFacts {
+export function buildTaintReport(node: NodeView, ready: string, cluster: ClusterTaintReport): TaintReport {
   const noSchedule = decideNoScheduleChange(node, '');
   const carriedNoSchedule = node.taints.filter(({ key, effect }) => effect === 'NoSchedule' && managedKeys.has(key));
   const kept = carriedNoSchedule.filter((taint) => !noSchedule.remove.includes(taint));
   const carried = healthTaintsOf(node.taints);
-  const { wanted, rationedKey } = wantedNoExecute(node.taints, ready, circumstances);
+  const { wanted, rationedKey } = wantedNoExecute(node.taints, ready, cluster);
   return {
     carried: node.taints,
     wanted: [...kept, ...noSchedule.add.map(unstamped), ...wanted],
@@ -29,8 +29,8 @@ export function buildTaintFacts(node: NodeView, ready: string, circumstances: Ta
 function wantedNoExecute(
   taints: readonly Taint[],
   ready: string,
-  { mode, fullDisruption }: TaintCircumstances,
-): Pick<TaintFacts, 'wanted' | 'rationedKey'> {
+  { mode, fullDisruption }: ClusterTaintReport,
+): Pick<TaintReport, 'wanted' | 'rationedKey'> {
   if (fullDisruption) return { wanted: [], rationedKey: undefined };
   const need = decideNoExecuteNeed(ready, taints);
   if (need.need === 'settled' || (mode === 'eviction' && ready !== 'True'))

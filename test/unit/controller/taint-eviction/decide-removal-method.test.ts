@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decideDeparture } from '../../../../src/controller/taint-eviction/decide-departure.ts';
+import { decideRemovalMethod } from '../../../../src/controller/taint-eviction/decide-removal-method.ts';
 
 const due = { atMs: 1_000, forHealth: true } as const;
-const facts = { timeoutMs: 500, isReachable: true, nowMs: 1_000 };
+const evidence = { timeoutMs: 500, isReachable: true, nowMs: 1_000 };
 
-for (const [title, evictAt, over, departure] of [
+for (const [title, evictAt, over, method] of [
   ['a reachable node', due, {}, 'evict'],
   ['the last moment before the timeout', due, { nowMs: 1_499 }, 'evict'],
   ['the timeout', due, { nowMs: 1_500 }, 'delete'],
@@ -15,7 +15,7 @@ for (const [title, evictAt, over, departure] of [
   ['a policy that does not use the Eviction API', due, { timeoutMs: undefined }, 'delete'],
   ['a taint of another client', { ...due, forHealth: false }, {}, 'delete'],
 ] as const) {
-  test(`${title}: ${departure}`, () => {
-    assert.equal(decideDeparture(evictAt, { ...facts, ...over }), departure);
+  test(`${title}: ${method}`, () => {
+    assert.equal(decideRemovalMethod(evictAt, { ...evidence, ...over }), method);
   });
 }

@@ -19,7 +19,7 @@ interface ListRequest {
  * Complete live lists in place of watches that stay stale: what was renewed between two of them is in the second, so
  * the time between them counts as evidence although no watch delivered it.
  */
-export class StandInLists {
+export class ListFallback {
   readonly #requests: readonly ListRequest[];
   #evidenceAtMs = -Infinity;
   #active = false;
