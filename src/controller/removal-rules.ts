@@ -22,7 +22,10 @@ export function removalRules(stages: RemovalStages, confirms: boolean): RemovalR
   };
 }
 
-/** Its kubelet reports and sends heartbeats. A node that only looks silent is reachable until that is confirmed, where it is. */
+/**
+ * Whether the kubelet of a node reports and sends heartbeats. A node that only looks silent is reachable until that is
+ * confirmed, where it is.
+ */
 function isReachable(name: string, stages: RemovalStages, confirms: boolean): boolean {
   const node = stages.nodes.get(name);
   if (node === undefined || !['True', 'False'].includes(readyOf(node))) return false;

@@ -82,7 +82,7 @@ export class StageHolds {
     return { why: hold.mode === 'Observe' ? 'observed' : 'paused', forMs };
   }
 
-  /** It comes before holds that a live read ends: no evidence about one node ends a breaker. */
+  /** Hold by an open breaker. Precedes holds that a live read ends: no evidence about one node ends a breaker. */
   #breakerHold(node: string): NodeEvictionHold {
     return this.#stages.policies.breakerHoldOf(node) === undefined ? undefined : 'breaker';
   }

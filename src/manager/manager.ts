@@ -110,7 +110,7 @@ export class Manager {
   readonly #writeBlocker = new WriteBlocker();
   /** Undefined where policies come from the config file. */
   readonly #policyObjects: PolicyObjects | undefined;
-  /** The same; undefined in shadow mode too. */
+  /** Writer of the status of policies; undefined without policies of the API and in shadow mode. */
   readonly #policyStatus: PolicyStatusWriter | undefined;
   #solo = false;
 

@@ -3,16 +3,16 @@ import type { NodeState } from '../../dashboard/protocol.ts';
 export interface NodeStateEvidence {
   /** Status of the Ready condition, or `missing`. */
   readonly ready: string;
-  /** Its last heartbeat is older than its grace period. */
+  /** The last heartbeat of the node is older than its grace period. */
   readonly isSilent: boolean;
-  /** It has a NoExecute taint for its health. */
+  /** The node has a NoExecute taint for its health. */
   readonly isTainted: boolean;
   /** Eviction mode: it is queued for the deletion of its pods, or they are being deleted. */
   readonly isEvicted: boolean;
   /** Pods of it are scheduled for deletion. */
   readonly hasLeavingPods: boolean;
   readonly isMaintained: boolean;
-  /** By its annotation or its policy. A pause of all nodes is not the state of a node. */
+  /** Paused by the annotation of the node or by its policy. A pause of all nodes is not the state of a node. */
   readonly isPaused: boolean;
 }
 

@@ -21,8 +21,8 @@ export function steadyTime(previous: string | null | undefined, atMs: number, no
 }
 
 /**
- * Both clocks at one moment, with the same difference each time: the two are read one after the other, so that a time of one
- * would else be converted to a slightly different time of the other at each call.
+ * A reading of the wall clock and the monotonic clock with a constant difference: the two are read one after the other,
+ * so that a time of one would else be converted to a slightly different time of the other at each call.
  */
 export class SteadyWall {
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;

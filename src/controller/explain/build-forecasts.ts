@@ -35,9 +35,9 @@ export interface NodeForecast {
     | {
         readonly mark: EvictionMark;
         readonly given: Given;
-        /** When it is queued; null if it is or was queued, or was not evaluated yet. */
+        /** Time at which the node is queued; null if it is or was queued, or was not evaluated yet. */
         readonly due: Estimate | null;
-        /** When it is served, or for an evicted node when its pods may be deleted. */
+        /** Time at which the node is served, or for an evicted node at which its pods may be deleted. */
         readonly atMs: number;
       }
     | undefined;
@@ -57,7 +57,7 @@ export function buildLostNodeForecast(node: string, zone: ZoneReport, cluster: C
   return { eviction: { mark: 'to-be-evicted', given: 'nothing-changes', due: null, atMs } };
 }
 
-/** When this pod is to be evicted: its scheduled eviction, or what the prediction for its node means for it. */
+/** Eviction of a pod: the scheduled one, or what the prediction for its node means for the pod. */
 export function buildEvictionForecast(
   { pod, tolerations, timedEviction, wait, terminating, daemonSet, keeper }: PodBrief,
   { taint, eviction }: NodeForecast,
@@ -163,7 +163,7 @@ interface Joining {
   readonly change?: RateChange | undefined;
 }
 
-/** When this node is served in its zone's queue: with a token of its zone and one of the outer zone. */
+/** Time at which a node is served in the queue of its zone: with a token of its zone and one of the outer zone. */
 function estimateNodeSlotMs(
   node: string,
   { queue, outer }: ZoneReport,

@@ -26,7 +26,9 @@ export type NodeOutlook = ReturnType<typeof buildNodeOutlook>;
 interface RareParts {
   /** The zone around its zone, which must allow a NoExecute taint too. */
   readonly outerZone?: ZoneOutlook;
-  /** It recovered within the window of its policy, is kept from new pods, or is to be released. */
+  /**
+   * Flapping of the node: it recovered within the window of its policy, is kept from new pods, or is to be released.
+   */
   readonly flapping?: FlappingReport;
 }
 
@@ -76,7 +78,7 @@ export function buildNodeOutlook(report: NodeReport, cluster: ClusterReport) {
       ? {
           mark: eviction.mark,
           due: eviction.due,
-          /** When it is served and its pods are deleted. Null: it is evicted. */
+          /** Time at which the node is served and its pods are deleted. Null: it is evicted. */
           slot: eviction.mark === 'evicted' ? null : formatEstimate(eviction.atMs, now),
           given: eviction.given,
         }

@@ -98,7 +98,7 @@ function classifyStay(report: PodReport, forecast: NodeForecast, cluster: Cluste
   return { why: toleratesAll(report, forecast) ? 'tolerates-forever' : 'nothing-points-to-it' };
 }
 
-/** It tolerates all current and predicted taints without a time limit. */
+/** Whether a pod tolerates all current and predicted taints without a time limit. */
 function toleratesAll({ running, tolerations }: PodReport, { taint }: NodeForecast): boolean {
   if (running.length === 0) return taint !== undefined;
   const find = tolerationFinder(tolerations, running.length);

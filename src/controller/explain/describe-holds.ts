@@ -10,7 +10,7 @@ export function describeHold(hold: Hold): string {
   return `${textOf(holdReasons, 'kind', hold)}; would end: ${ways.join(', or ')}`;
 }
 
-/** The same without what would end it. */
+/** A hold as a sentence, without what would end it. */
 export function describeHoldReason(hold: Hold): string {
   return textOf(holdReasons, 'kind', hold);
 }

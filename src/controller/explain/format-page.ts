@@ -40,7 +40,7 @@ export function ending(problems: readonly string[], history: readonly HistoryLin
   return rows(malformed) + historyRows('history', history);
 }
 
-/** Nothing if the history is empty. */
+/** Rows of a history; none if it is empty. */
 export function historyRows(label: string, history: readonly HistoryLine[]): string {
   if (history.length === 0) return '';
   return [line(`  ${label}`), ...history.map(({ at, text }) => line(`    ${at}  ${text}`))].join('');

@@ -85,7 +85,7 @@ export interface ZoneReport {
   readonly queue: QueueReport;
   /** How many of its unready nodes would have to become ready for the zone to be normal; undefined if it is. */
   readonly recoveriesToNormal: number | undefined;
-  /** Its outer zone, which must allow each NoExecute taint too; absent: it has none. */
+  /** The outer zone of the zone, which must allow each NoExecute taint too; absent: the zone has none. */
   readonly outer?: OuterZoneReport;
 }
 
@@ -146,7 +146,7 @@ interface RemovalWaitReport {
     readonly sinceMs: number;
     readonly deletedAtMs: number;
   };
-  /** It waits for a token of its policy. */
+  /** The wait for a token of the policy. */
   readonly rate?: RateWait;
 }
 
@@ -154,8 +154,8 @@ interface RemovalWaitReport {
 export interface NodeEvictionReport {
   readonly mark: EvictionMark;
   /**
-   * When its timeout ends, if it stays Ready=False, or else without a further heartbeat; undefined before its first
-   * evaluation.
+   * Time at which the timeout of the node ends, if the node stays Ready=False, or else without a further heartbeat;
+   * undefined before its first evaluation.
    */
   readonly dueAtMs: number | undefined;
   /** When other nodes, whose timeout ends earlier, will be queued before it. */
@@ -190,14 +190,14 @@ export interface NodeReport {
   readonly node: string;
   /** Status of the Ready condition, or `missing`. */
   readonly ready: string;
-  /** Whether it counts for the disruption state of its zone. */
+  /** Whether the node counts for the disruption state of its zone. */
   readonly counted: boolean;
   readonly health: HealthReport | undefined;
   /** Null: there are no policies. */
   readonly policy: PolicyReport | null;
-  /** Whether it has, gets or loses the taint out-of-service. */
+  /** Whether the node has, gets or loses the taint out-of-service. */
   readonly outOfService: OutOfServiceState;
-  /** Whether it recovers often, and is kept from new pods. */
+  /** Whether the node recovers often, and is kept from new pods. */
   readonly flapping: FlappingReport;
   readonly taints: TaintReport;
   /** Undefined in taint mode. */
@@ -267,7 +267,7 @@ export interface PolicyObjectsReport {
 /** Difference between the config file and the settings in force. */
 export interface ConfigFileReport {
   readonly path: string;
-  /** Why it is invalid, so that the previous settings are in force; empty if valid. */
+  /** Reasons why the file is invalid, so that the previous settings are in force; empty if it is valid. */
   readonly problems: readonly string[];
   /** Changed settings that need a restart. */
   readonly waiting: readonly SettingChange[];
@@ -305,7 +305,7 @@ export type Unblocker =
   /** A field of an object of the API. */
   | { readonly kind: 'field'; readonly object: string; readonly field: string; readonly wanted: string }
   | { readonly kind: 'annotation'; readonly annotation: string }
-  /** All of them are gone: conditions no longer True, taints removed. */
+  /** All signals of maintenance are gone: conditions no longer True, taints removed. */
   | { readonly kind: 'maintenance-cleared'; readonly signals: readonly MaintenanceSignal[] }
   | { readonly kind: 'maintenance-maximum'; readonly when: Estimate }
   | { readonly kind: 'pause-ends'; readonly when: Estimate }
@@ -314,7 +314,7 @@ export type Unblocker =
   | { readonly kind: 'eviction-allowed' }
   | { readonly kind: 'refusal-timeout'; readonly when: Estimate }
   | { readonly kind: 'token'; readonly when: Estimate }
-  /** One of these nodes has no pod left that its taint evicts, or recovers. */
+  /** A node of the list has no pod left that its taint evicts, or recovers. */
   | { readonly kind: 'node-emptied'; readonly nodes: readonly string[] }
   /** So many unhealthy nodes of the policy recover or are deleted, and the cooldown passes. */
   | {
@@ -346,9 +346,9 @@ export type Hold = { readonly unblockedBy: readonly Unblocker[] } & (
   | { readonly kind: 'refused'; readonly why: EvictionRefusal; readonly message: string; readonly since: Past }
   /** The pod waits for a token of its policy. */
   | { readonly kind: 'deletion-rate'; readonly policy: string; readonly ratePerSecond: number; readonly ahead: number }
-  /** It looks silent in the caches, and its lease could not be read, or is missing as most others are. */
+  /** The node looks silent in the caches, and its lease could not be read, or is missing as most others are. */
   | { readonly kind: 'unconfirmed' }
-  /** This controller does not run in this process. */
+  /** The controller does not run in this process. */
   | { readonly kind: 'not-run'; readonly part: ControllerName }
   /** The node of the pod could not be read. */
   | { readonly kind: 'node-unanswered'; readonly node: string }
@@ -394,11 +394,11 @@ export type StayOutlook =
   /** The controller that evicts pods does not run in this process. */
   | { readonly why: 'not-run'; readonly part: ControllerName }
   | { readonly why: 'not-bound' }
-  /** Its node does not exist, so neither a taint nor the queue evicts it. */
+  /** The node of the pod does not exist, so neither a taint nor the queue evicts the pod. */
   | { readonly why: 'node-unknown' }
   /** Eviction mode: the DaemonSet would create it again on the same node. */
   | { readonly why: 'daemon-set'; readonly daemonSet: string }
-  /** This policy keeps completed pods. */
+  /** The policy keeps completed pods. */
   | { readonly why: 'completed'; readonly policy: string }
   | { readonly why: 'tolerates-forever' }
   | { readonly why: 'nothing-points-to-it' };
@@ -416,5 +416,5 @@ export type CollectionOutlook =
     }
   /** Number of terminated pods, of which this one is within the threshold; a threshold of null keeps all. */
   | { readonly kind: 'kept'; readonly finished: number; readonly threshold: number | null }
-  /** It was already deleted without a grace period; only its finalizers keep it. */
+  /** The pod was already deleted without a grace period; only its finalizers keep it. */
   | { readonly kind: 'held-by-finalizers' };

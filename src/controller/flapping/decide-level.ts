@@ -6,11 +6,11 @@ export const levelMax = 64;
 
 /** The recoveries of a node before the current one. Times are on the monotonic clock. */
 interface Recoveries {
-  /** When it recovered, oldest first. */
+  /** Times of the recoveries, oldest first. */
   readonly atMs: readonly number[];
   /** The level of the last recovery; 0: it did not flap. */
   readonly level: number;
-  /** It is still kept after an earlier recovery. */
+  /** The node still has the taint after an earlier recovery. */
   readonly isTainted: boolean;
 }
 

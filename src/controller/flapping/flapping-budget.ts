@@ -42,7 +42,7 @@ interface Place {
 export class FlappingBudget {
   readonly #options: FlappingBudgetOptions;
   readonly #places = new Map<string, Place>();
-  /** Of each policy: the places, and those of them that are kept. */
+  /** Numbers of each policy: nodes that have a place, and those of them that have the taint. */
   readonly #counts = new Map<string | undefined, { places: number; kept: number }>();
   #sizes: Sizes | undefined;
 

@@ -40,7 +40,7 @@ export class FlappingWatch {
     this.budget = new FlappingBudget({ ...options, policyOf: (node) => this.#policyOf(node)?.name });
   }
 
-  /** This is the state of the node now. Level-triggered: may be called at any time. */
+  /** Takes the current state of a node. Level-triggered: may be called at any time. */
   observe(node: NodeView): FlappingState {
     if (!this.#options.isEnabled) return none;
     const { name } = node;
@@ -58,7 +58,7 @@ export class FlappingWatch {
     return state;
   }
 
-  /** What this state of the node requires. Changes nothing. */
+  /** What a state of a node requires. Changes nothing. */
   assess(node: NodeView): FlappingState {
     if (!this.#options.isEnabled) return none;
     const { monotonicMs, wallMs } = this.#now();
@@ -73,7 +73,7 @@ export class FlappingWatch {
     return { state: this.assess(node), recoveries, rule };
   }
 
-  /** Of each policy with a rule, by name. */
+  /** Usage of the budget of each policy with a rule, by name. */
   usages(): ReadonlyMap<string, BudgetUsage> {
     const ruled = this.#options.options.current().policies.flatMap(({ name, flapping: rule }) => {
       return rule === undefined ? [] : [{ policy: name, rule }];
@@ -87,8 +87,8 @@ export class FlappingWatch {
   }
 
   /**
-   * This process leads from now on. A node without the health taints was handled by the leader before: it has pods, and is kept
-   * only if it has the record.
+   * Begins leadership. A node without the health taints was handled by the leader before: it has pods, and is kept from
+   * new ones only if it has the record.
    */
   takeOver(nodes: Iterable<NodeView>): void {
     for (const node of nodes) if (!node.taints.some(isHealthTaint)) this.settle(node.name);

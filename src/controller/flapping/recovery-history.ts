@@ -80,7 +80,7 @@ export class RecoveryHistory {
     return history === undefined ? 0 : countRecoveries(history.recoveriesMs, rule, monotonicMs);
   }
 
-  /** It is not kept after its last recovery. */
+  /** The node is not kept from new pods after its last recovery. */
   settle(node: string): void {
     const history = this.#histories.get(node);
     if (history !== undefined) history.due = undefined;
@@ -101,7 +101,7 @@ export class RecoveryHistory {
     return Math.max(this.#seenReady.size, this.#histories.size);
   }
 
-  /** Of this node, not of an earlier one of its name. */
+  /** History of a node; a node of the same name and another uid has a new one. */
   #historyOf({ name, uid }: NodeView): History {
     const known = this.#histories.get(name);
     if (known?.uid === uid) return known;

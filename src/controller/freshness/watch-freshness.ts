@@ -164,7 +164,7 @@ export class WatchFreshness implements Freshness {
     return leases.status().state === 'watching' && nodes.status().state === 'watching';
   }
 
-  /** Then neither a frame nor a response is contact: renewals exist that the watch does not deliver. */
+  /** Whether renewals exist that the watch does not deliver: then neither a frame nor a response is contact. */
   #isBehind(): boolean {
     return this.#options.canary?.isBehind() === true;
   }

@@ -105,7 +105,7 @@ export class HealthTable {
     for (const name of this.#deadlines.keysInOrder()) this.#moveDeadline(name);
   }
 
-  /** The same for one node. */
+  /** The grace period of one node may have changed. */
   graceChanged(name: string): void {
     this.#confirmed.delete(name);
     this.#rechecks.delete(name);

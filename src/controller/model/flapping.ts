@@ -7,7 +7,7 @@ export interface FlappingRecord {
   readonly level: number;
   /** RFC 3339: when the taint is removed. */
   readonly until: string;
-  /** The same as wall time. */
+  /** End of the time without new pods, as wall time. */
   readonly untilMs: number;
 }
 

@@ -4,7 +4,7 @@
 export interface OutOfServiceRecord {
   /** Of the boot that was fenced. */
   readonly bootID: string;
-  /** Such as `taint node.cloudprovider.kubernetes.io/shutdown`. */
+  /** Evidence of fencing, such as `taint node.cloudprovider.kubernetes.io/shutdown`. */
   readonly evidence: string;
   /** RFC 3339. */
   readonly addedAt: string;

@@ -43,7 +43,7 @@ interface EvictReachableRule {
   readonly timeoutMs: number | undefined;
 }
 
-/** The same with the timeout in force. */
+/** Use of the Eviction API for reachable nodes, with the timeout in force. */
 export interface ReachableEviction {
   readonly policy: string;
   readonly timeoutMs: number;
@@ -80,7 +80,9 @@ export interface FlappingRule {
   /** So many recoveries within {@link withinMs}: the node flaps, until it does not recover for that time. */
   readonly recoveries: number;
   readonly withinMs: number;
-  /** How long it is kept after the recovery with which it flaps; doubled with each further one. */
+  /**
+   * Time for which a node is kept from new pods after the recovery with which it flaps; doubled with each further one.
+   */
   readonly initialMs: number;
   readonly maxMs: number;
   /** At most so many nodes of the policy are kept at once. */
@@ -101,7 +103,7 @@ export interface MaintenanceRule {
   readonly conditions: readonly string[];
   /** Keys of taints, of any effect. */
   readonly taints: readonly string[];
-  /** How long each of them counts, from the time in it. */
+  /** Time for which each signal counts, from the time in it. */
   readonly maxDurationMs: number;
 }
 
@@ -110,7 +112,7 @@ export interface MaintenanceSignal {
   readonly kind: 'condition' | 'taint';
   /** Type of the condition, or key of the taint. */
   readonly name: string;
-  /** Its `lastTransitionTime` or `timeAdded`, readable or not. */
+  /** The `lastTransitionTime` or `timeAdded` of the signal, readable or not. */
   readonly at: string | undefined;
 }
 
@@ -120,7 +122,7 @@ export interface MaintenanceSignal {
  */
 export interface Maintenance {
   readonly policy: string;
-  /** Those whose maximum is not over: the maintenance ends early when all of them are gone. Never empty. */
+  /** Signals whose maximum is not over: the maintenance ends early when all of them are gone. Never empty. */
   readonly signals: readonly MaintenanceSignal[];
   /** Wall time of the last of their ends; finite. */
   readonly untilMs: number;
@@ -201,7 +203,7 @@ export interface EmptyingStatus {
   readonly policy: string;
   /** How many may be at once. */
   readonly max: number;
-  /** Their names. */
+  /** Names of the nodes that are being emptied. */
   readonly nodes: readonly string[];
 }
 
@@ -209,9 +211,9 @@ export interface EmptyingStatus {
 export interface UnhealthyCount {
   /** Number of nodes to which the policy applies. */
   readonly nodes: number;
-  /** Those that are not Ready, or silent. */
+  /** Number of nodes that are not Ready, or silent. */
   readonly unhealthy: number;
-  /** Those of the unhealthy that do not count, because of a reset. */
+  /** Number of unhealthy nodes that do not count, because of a reset. */
   readonly exempt: number;
 }
 

@@ -8,7 +8,7 @@ import type { FencingEvidence } from './select-evidence.ts';
 export type EvidenceOrder = 'newer' | 'disproved' | 'unknown';
 
 interface OrderEvidence {
-  /** As this process saw it. */
+  /** Order as this process observed it. */
   readonly observed: EvidenceOrder;
   readonly node: Pick<NodeView, 'conditions'>;
   /** `renewTime` of the lease of the node. */

@@ -95,9 +95,9 @@ export class EvidenceWatch {
 }
 
 /**
- * That of evidence which the state before did not have. A state that brings a heartbeat too shows no order. While the watches
- * are fresh it has just been set. Else it was set after the state before, in which the node was Unknown already: a
- * controller wrote that after the last heartbeat.
+ * Order of evidence which the state before did not have. A state that brings a heartbeat too shows no order. While the
+ * watches are fresh the evidence has just been set. Else it was set after the state before, in which the node was
+ * Unknown already: a controller wrote that after the last heartbeat.
  */
 function orderOfArrival({ node, before, heartbeat, isFresh }: NodeSighting): EvidenceOrder {
   if (before?.uid !== node.uid || hasReported(before, node)) return 'unknown';

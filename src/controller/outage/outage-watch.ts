@@ -22,8 +22,8 @@ interface OutageWatchOptions {
    */
   readonly limits: Live<Pick<ControllerOptions, 'nodeMonitorGracePeriodMs' | 'controlPlanePathFailureHoldMs'>>;
   /**
-   * When each node that is not silent would become silent without a further heartbeat; counted nodes that have sent
-   * one.
+   * Times at which nodes that are not silent would become silent without a further heartbeat; counted nodes that have
+   * sent one.
    */
   readonly expectedSilences: () => Iterable<ObservedSilence>;
   /** The health clock, which stands still while watches are stale. */
@@ -35,7 +35,7 @@ interface OutageWatchOptions {
 }
 
 interface SilentNode extends Silence {
-  /** As it was reported. */
+  /** The silence as it was reported. */
   readonly observed: ObservedSilence;
   readonly counts: boolean;
   /** In planned maintenance: no evidence meanwhile. */
@@ -190,7 +190,7 @@ export class OutageWatch {
     }
   }
 
-  /** Its silence is part of the evidence for the hold. */
+  /** Whether a silence is part of the evidence for the hold. */
   #isCounted({ atMs, outageClass }: SilentNode, { silence }: OutageHold): boolean {
     return outageClass !== undefined && Math.abs(atMs - silence.atMs) <= this.#windowMs;
   }

@@ -58,7 +58,7 @@ interface Task {
   /** Attempts to write the reason into its status. */
   reasonAttempts: number;
   announced: boolean;
-  /** Its deletion was accepted and recorded. */
+  /** The deletion was accepted and recorded. */
   noted: boolean;
 }
 
@@ -66,7 +66,7 @@ export type PodFate =
   | { readonly fate: 'deleted' }
   /** Already terminating; only its kubelet can complete that. */
   | { readonly fate: 'terminating' }
-  /** Its DaemonSet would create it again on the same node at once. */
+  /** The DaemonSet would create the pod again on the same node at once. */
   | { readonly fate: 'spared'; readonly daemonSet: string };
 
 type PodOfEvictedNode = Pick<PodView, 'namespace' | 'labels' | 'terminating' | 'deletionGraceSeconds'>;
@@ -130,7 +130,7 @@ export class PodDeleter {
     return decidePodFate(pod, this.#options.daemonSets.byIndex(daemonSetsByNamespace, pod.namespace));
   }
 
-  /** How this pod waits for a token of the policy of its node; undefined: it does not. */
+  /** Wait of a pod for a token of the policy of its node; undefined: it does not wait. */
   rateWaitOf(pod: PodView): RateWait | undefined {
     const wait = this.#tokens.waitOf(podKey(pod));
     const rate = this.#options.deletionRateOf?.(pod.nodeName);
@@ -246,7 +246,7 @@ export class PodDeleter {
   }
 }
 
-/** Nothing was sent: not wanted at the time, or held. */
+/** Whether nothing was sent: not wanted at the time, or held. */
 function isStopped({ result }: WriteOutcome): boolean {
   return result === 'unwanted' || result === 'held';
 }

@@ -128,7 +128,7 @@ export class PodEvictor {
     return this.#waiting.nextServeInMs();
   }
 
-  /** The same: pods are deleted in a separate loop. */
+  /** Serves the queues once; pods are deleted in a separate loop. */
   pass(): Promise<void> {
     this.serve();
     return this.settled();
@@ -145,7 +145,8 @@ export class PodEvictor {
   }
 
   /**
-   * When this node is due, on the health clock, without a further heartbeat; undefined if it does not wait for that.
+   * Time at which a node is due without a further heartbeat, on the health clock; undefined if the node does not wait
+   * for that.
    */
   dueAtMs(name: string): number | undefined {
     return this.#waiting.dueAtMs(name);
@@ -166,7 +167,7 @@ export class PodEvictor {
     return this.#deleter.fateOf(pod);
   }
 
-  /** Why this pod, which is to be deleted, waits; undefined: it does not. */
+  /** Reason why a pod that is to be deleted waits; undefined: it does not. */
   waitOf(pod: PodView): { readonly rate: RateWait } | undefined {
     const rate = this.#deleter.rateWaitOf(pod);
     return rate && { rate };
@@ -266,7 +267,7 @@ export class PodEvictor {
   }
 }
 
-/** The same pod on the same node: not a new binding. */
+/** Whether two states are of one pod on one node: not a new binding. */
 function isSamePlace(before: PodView, after: PodView): boolean {
   return before.uid === after.uid && before.nodeName === after.nodeName;
 }

@@ -16,7 +16,7 @@ const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 
 /** Interval of checks for the end of a hold. */
 const heldRecheckMs = 1_000;
-/** The same, for the next slot. */
+/** Interval of checks for the next slot during a hold. */
 const heldServeMs = 100;
 
 /** Slots for silent nodes: see PodMarkingQueues. */
@@ -53,7 +53,7 @@ export interface NodeMarkingState {
   readonly ready: string;
   /** A heartbeat within the grace period, while it is Unknown: its kubelet is back and posts the status of its pods. */
   readonly hasRecentHeartbeat: boolean;
-  /** It is Unknown because its kubelet never posted a status. */
+  /** The node is Unknown because its kubelet never posted a status. */
   readonly neverPosted: boolean;
 }
 
@@ -253,9 +253,9 @@ export class PodMarker {
 }
 
 /**
- * Whether this pod is to be marked NotReady: yes while its node is Unknown and no heartbeat came within its grace
- * period. A kubelet that reports Ready=False itself also reports its pods (upstream `MarkPodsNotReady` and
- * `processPod`; level-triggered, so that a restart in between loses nothing: decision 0007).
+ * Whether a pod is to be marked NotReady: yes while its node is Unknown and no heartbeat came within its grace period.
+ * A kubelet that reports Ready=False itself also reports its pods (upstream `MarkPodsNotReady` and `processPod`;
+ * level-triggered, so that a restart in between loses nothing: decision 0007).
  */
 export function decideMarking(pod: PodView, node: NodeMarkingState | undefined, bound: 'newly' | 'before'): boolean {
   if (node === undefined || pod.ready === undefined || pod.ready === 'False') return false;

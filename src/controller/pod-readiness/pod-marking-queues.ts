@@ -69,22 +69,22 @@ export class PodMarkingQueues {
     }
   }
 
-  /** It has a slot for this silence: a later heartbeat ends the slot. */
+  /** Whether a node has a slot for its current silence: a later heartbeat ends the slot. */
   admits(node: string): boolean {
     return this.#silenceOf(node)?.hasSlot === true;
   }
 
-  /** It was marked in this silence of its node: what its kubelet posted since then stays. */
+  /** Whether a pod was marked in the current silence of its node: what its kubelet posted since then stays. */
   isMarked({ nodeName, uid }: Pick<PodView, 'nodeName' | 'uid'>): boolean {
     return this.#silenceOf(nodeName)?.marked.has(uid) === true;
   }
 
-  /** It was marked now. */
+  /** Notes that a pod was marked now. */
   noteMarked({ nodeName, uid }: Pick<PodView, 'nodeName' | 'uid'>): void {
     this.#ensureSilence(nodeName).marked.add(uid);
   }
 
-  /** It no longer exists. */
+  /** Forgets a pod that no longer exists. */
   forgetPod({ nodeName, uid }: Pick<PodView, 'nodeName' | 'uid'>): void {
     this.#silences.get(nodeName)?.marked.delete(uid);
   }

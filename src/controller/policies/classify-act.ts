@@ -5,7 +5,7 @@ import type { NodeAct } from '../model/policy.ts';
 interface NodeWrite {
   readonly node: string;
   readonly act: NodeAct;
-  /** It evicts pods for the health of the node, or is the NoExecute taint that does. */
+  /** The write evicts pods for the health of the node, or is the NoExecute taint that does. */
   readonly evicts: boolean;
 }
 

@@ -46,7 +46,10 @@ function coolDown(open: OpenBreaker, { cooldownMs }: PolicyLimits, { monotonicMs
   return open.recoveredAtMs === undefined ? { openedAtMs, recoveredAtMs } : open;
 }
 
-/** When it closes, on the monotonic clock, if no further node becomes unhealthy; Infinity: too many are unhealthy. */
+/**
+ * Time at which a breaker closes, on the monotonic clock, if no further node becomes unhealthy; Infinity: too many are
+ * unhealthy.
+ */
 export function endOfBreakerMs({ recoveredAtMs }: OpenBreaker, { cooldownMs }: PolicyLimits): number {
   return recoveredAtMs === undefined ? Infinity : recoveredAtMs + cooldownMs;
 }

@@ -31,7 +31,7 @@ export function isHeldIn(mode: NodeHold['mode'], act: NodeAct): boolean {
   return mode === 'Observe' || isNegative(act);
 }
 
-/** It makes the node or its pods worse. */
+/** Whether an act makes the node or its pods worse. */
 export function isNegative(act: NodeAct): boolean {
   return act !== 'remove-taints' && act !== 'set-labels';
 }

@@ -62,7 +62,7 @@ export class EmptyingNodes {
     this.#options = options;
   }
 
-  /** Why this node gets no NoExecute taint for its health now. Cheap: called before each request. */
+  /** Reason why a node gets no NoExecute taint for its health now. Cheap: called before each request. */
   holdOf(name: string): ConcurrencyHold | undefined {
     const policy = this.#cappedPolicyOf(name);
     if (policy === undefined || !this.#needsPlace(name)) return undefined;
@@ -86,14 +86,14 @@ export class EmptyingNodes {
     });
   }
 
-  /** The same for the policy of this node, if the node waits because of it, or would. */
+  /** Status of the policy of a node, if the node waits because of it, or would. */
   statusHolding(name: string): EmptyingStatus | undefined {
     const policy = this.#cappedPolicyOf(name);
     if (policy === undefined || this.#options.beingTainted().has(name) || !this.#needsPlace(name)) return undefined;
     return this.statuses().find((status) => status.policy === policy.name && isFull(status));
   }
 
-  /** Those of these nodes that wait because of it, for reports; undefined: no policy has a maximum. */
+  /** Nodes of the given ones that wait because of a maximum, for reports; undefined: no policy has a maximum. */
   heldOf(names: Iterable<string>): readonly string[] | undefined {
     if (this.#capped().length === 0) return undefined;
     const full = new Set(this.statuses().flatMap((status) => (isFull(status) ? [status.policy] : [])));
@@ -162,7 +162,7 @@ export class EmptyingNodes {
     return this.#evicts(name, isNext ? [...taints, nextTaint(node)] : taints);
   }
 
-  /** Its next taint would evict a pod, and no taint that it has does so already. */
+  /** Whether the next taint of a node would evict a pod, and no taint that it has does so already. */
   #needsPlace(name: string): boolean {
     const node = this.#options.nodes.get(name);
     return node !== undefined && this.#evicts(name, [nextTaint(node)]) && !this.#evicts(name, healthTaintsOf(node));

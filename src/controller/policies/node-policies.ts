@@ -28,7 +28,7 @@ interface NodePoliciesOptions {
 }
 
 interface Derived {
-  /** What it was derived from: it counts as long as both are the current ones. */
+  /** Labels from which the selection was derived: it counts as long as labels and options are the current ones. */
   readonly labels: Labels;
   readonly options: PolicyOptions;
   readonly selection: PolicySelection;
@@ -92,7 +92,7 @@ export class NodePolicies {
     return decideMaintenance(policy, this.#starts.startsOf(view, signals, now), now.wallMs);
   }
 
-  /** Whether these states of a node have different signals of maintenance, by the policy of the node now. */
+  /** Whether two states of a node have different signals of maintenance, by the policy of the node now. */
   differInMaintenance(before: NodeView, after: NodeView): boolean {
     const rule = policyOf(this.selectionOf(after.name))?.maintenance;
     if (rule === undefined) return false;
@@ -100,7 +100,7 @@ export class NodePolicies {
     return was !== is;
   }
 
-  /** Whether these states of a node have different policies, pauses or signals of maintenance. */
+  /** Whether two states of a node have different policies, pauses or signals of maintenance. */
   differ(before: NodeView, after: NodeView): boolean {
     if (before.pause !== after.pause || this.differInMaintenance(before, after)) return true;
     const { policies } = this.#options.options.current();

@@ -86,7 +86,10 @@ export class PolicyBreakers {
     return this.#options.tally.isCounting ? this.#limited().map((policy) => this.#status(policy)) : [];
   }
 
-  /** The same for the policy of this node; undefined if it has no limits, or its breaker is closed. */
+  /**
+   * Status of the open breaker of the policy of a node; undefined if the policy has no limits, or its breaker is
+   * closed.
+   */
   openOf(node: string): BreakerStatus | undefined {
     const selection = this.#options.policies.selectionOf(node);
     if (selection.kind !== 'policy') return undefined;

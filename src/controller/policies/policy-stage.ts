@@ -194,7 +194,7 @@ export class PolicyStage {
     return isHealthy || (this.#tally.isCounting && this.maintenanceOf(node) !== undefined);
   }
 
-  /** Whether these states of a node have different signals of maintenance, be it the time of one. */
+  /** Whether two states of a node have different signals of maintenance, be it the time of one. */
   differInMaintenance(before: NodeView, after: NodeView): boolean {
     return this.#policies.differInMaintenance(before, after);
   }
@@ -231,7 +231,7 @@ export class PolicyStage {
     return this.#tally.isCounting ? this.#breakers.held() : undefined;
   }
 
-  /** Whether these states of a node have different policies, pauses or signals of maintenance. */
+  /** Whether two states of a node have different policies, pauses or signals of maintenance. */
   differ(before: NodeView, after: NodeView): boolean {
     return this.#policies.differ(before, after);
   }

@@ -19,7 +19,7 @@ export function selectPolicy(labels: Labels, policies: readonly NodePolicy[]): P
   return equal.length === 1 ? { kind: 'policy', policy: best } : { kind: 'conflict', policies: equal };
 }
 
-/** Whether both select the same policy, or the same conflict. */
+/** Whether two selections are of the same policy, or the same conflict. */
 export function isSameSelection(a: PolicySelection, b: PolicySelection): boolean {
   return selectionKey(a) === selectionKey(b);
 }

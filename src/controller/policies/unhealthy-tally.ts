@@ -20,12 +20,12 @@ interface UnhealthyTallyOptions {
 }
 
 interface Member {
-  /** Another node may have the same name later. */
+  /** The uid of the node: another node may have the same name later. */
   readonly uid: string;
   readonly policy: string;
   /** Since when it is unhealthy, by wall time; undefined: healthy. */
   readonly sinceMs: number | undefined;
-  /** It was unhealthy at the time of a reset: it does not count. */
+  /** The node was unhealthy at the time of a reset: it does not count. */
   readonly isExempt: boolean;
 }
 

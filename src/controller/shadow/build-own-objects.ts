@@ -31,7 +31,7 @@ const noExecuteKeys: ReadonlySet<string> = new Set(healthTaintKeys);
 interface OwnPodSide {
   readonly notReady: boolean | undefined;
   readonly evicted: boolean | undefined;
-  /** Its Ready status before the cluster marked it. */
+  /** The Ready status of the pod before the cluster marked it. */
   readonly readyBefore: string | undefined;
 }
 

@@ -33,7 +33,7 @@ export interface Episode {
   readonly value: boolean;
   /** On the monotonic clock. */
   readonly sinceMs: number;
-  /** Its outcome was counted; later actions are not counted again. */
+  /** The outcome was counted; later actions are not counted again. */
   readonly counted: boolean;
 }
 

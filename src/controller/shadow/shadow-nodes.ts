@@ -30,7 +30,7 @@ interface ShadowNodesOptions extends Ambient {
 export interface NodeFollower {
   /** The cluster marked it Unknown. */
   clusterMarkedUnknown(node: string): void;
-  /** It sent a heartbeat after either side marked it Unknown. */
+  /** Notes that a node sent a heartbeat after either side marked it Unknown. */
   kubeletPosted(node: string): void;
 }
 
@@ -99,7 +99,7 @@ export class ShadowNodes extends ShadowInformer<NodeView> {
     return 'written';
   }
 
-  /** Its episodes changed without an action. */
+  /** Notes that the episodes of a node changed without an action. */
   refresh(name: string): void {
     const record = this.#records.get(name);
     if (record !== undefined) this.#refresh(record);

@@ -75,7 +75,7 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
     }
   }
 
-  /** Its kubelet would have reported the pods as it does now, marked or not. */
+  /** Notes that the kubelet of a node would have reported the pods as it does now, marked or not. */
   kubeletPosted(node: string): void {
     for (const key of this.#byNode.get(node) ?? []) {
       const record = this.#records.get(key);
@@ -223,7 +223,7 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
     this.#afterEviction(key, record);
   }
 
-  /** It is deleted in the cluster only, or for both. */
+  /** The eviction of a pod has ended: it is deleted in the cluster only, or for both sides. */
   #afterEviction(key: ObjectKey, record: PodRecord): void {
     if (record.ghost !== 'no' && this.#shadowValue(record, 'eviction') === undefined) return this.#remove(key, record);
     this.#refresh(key, record);
@@ -288,7 +288,7 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
     this.listeners.deliver([{ kind: 'modified', key, object: record.own, previous }]);
   }
 
-  /** It is deleted for both sides. */
+  /** Removes the record of a pod that is deleted for both sides. */
   #remove(key: ObjectKey, record: PodRecord): void {
     this.#options.ledger.forget(record.subject.uid);
     this.#drop(key);

@@ -9,16 +9,16 @@ export interface NextStepEvidence {
   readonly ready: string;
   /** Something holds it. */
   readonly isHeld: boolean;
-  /** This process leads, and runs the controller that does it. */
+  /** Acts of this process: it leads, and runs the controller that does them. */
   readonly acts: { readonly taints: boolean; readonly evicts: boolean };
   readonly mode: 'taint' | 'eviction';
   /** The NoExecute taint that it is to get. */
   readonly missingKey: HealthTaintKey | undefined;
-  /** When its queue serves it; undefined: not known. */
+  /** Time at which the queue serves the node; undefined: not known. */
   readonly slotAtMs: number | undefined;
-  /** Its pod that is due first. */
+  /** The pod of the node that is due first. */
   readonly first: { readonly pod: string; readonly atMs: number } | undefined;
-  /** When its maintenance or pause ends, by wall time; undefined: no end is known. */
+  /** Wall time at which maintenance or pause of the node ends; undefined: no end is known. */
   readonly endsAtWallMs: number | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface ClusterEvidence {
   readonly runs: ControllerSelection;
   readonly stale: string | undefined;
   readonly fullDisruption: boolean;
-  /** All of them, without numbers of nodes. */
+  /** All policies, without numbers of nodes. */
   readonly policies: readonly Omit<PolicyCount, 'nodes' | 'conflicts'>[];
   /** Policies whose breaker is open. */
   readonly openBreakers: ReadonlySet<string>;

@@ -44,7 +44,7 @@ export const collectionEntries = gauge(
 /** A collection, or the largest one of several that are bounded by the same number. */
 export interface CollectionSize {
   readonly collection: string;
-  /** It has one entry for each of these at most. */
+  /** Objects of which each has at most one entry in the collection. */
   readonly per: 'node' | 'pod' | 'zone';
   readonly entries: number;
 }

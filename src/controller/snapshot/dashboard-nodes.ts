@@ -20,11 +20,11 @@ import { toMonotonicMs } from './snapshot-sources.ts';
 export interface NodeRecord {
   readonly uid: string;
   readonly cell: NodeCell;
-  /** Its last heartbeat is older than its grace period. */
+  /** The last heartbeat of the node is older than its grace period. */
   readonly isSilent: boolean;
   /** Ready, and not silent. */
   readonly isHealthy: boolean;
-  /** Its state changes at this monotonic time at the latest; undefined: not by time alone. */
+  /** Monotonic time at which the state changes at the latest; undefined: not by time alone. */
   readonly endsAtMs: number | undefined;
 }
 
@@ -161,7 +161,10 @@ export class DashboardNodes {
     });
   }
 
-  /** When its queue serves it; undefined: not queued, or not known because other zones take tokens of the same outer zone. */
+  /**
+   * Time at which the queue serves a node; undefined: not queued, or not known because other zones take tokens of the
+   * same outer zone.
+   */
   #slotAtMs({ node, zone }: NodeEvidence, around: ClusterEvidence): number | undefined {
     const { stages } = this.#sources;
     const ahead = around.leading ? around.ahead(zone, node.name) : undefined;

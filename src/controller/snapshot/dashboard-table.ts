@@ -9,7 +9,7 @@ import { readClusterEvidence, type ClusterEvidence } from './cluster-evidence.ts
 
 /** Every node is computed again in about so many seconds, whatever was missed. */
 const sweepSeconds = 60;
-/** The same for nodes that are not simply ready. */
+/** Nodes that are not simply ready are computed again in about so many seconds. */
 const activeSweepSeconds = 15;
 
 interface DashboardTableOptions {
@@ -40,7 +40,7 @@ export class DashboardTable {
     this.#sweeps = [new Sweep(all), new Sweep(active)];
   }
 
-  /** Those that exist, and then those that are shown: one that is shown may not exist any more. */
+  /** Names of the nodes that exist, and then of those that are shown: one that is shown may not exist any more. */
   *#everyName(): Iterable<string> {
     yield* this.#options.sources.informers.nodes.store.keys();
     yield* this.#records.keys();

@@ -30,7 +30,7 @@ export class DashboardTimeline {
     this.#decisions.add({ id: this.#id, noted });
   }
 
-  /** Those that were not taken yet and are still kept, oldest first. */
+  /** Lines that were not taken yet and are still stored, oldest first. */
   take(): readonly TimelineLine[] {
     if (this.#takenId === this.#id) return [];
     const fresh = this.#decisions.values().filter(({ id }) => id > this.#takenId);

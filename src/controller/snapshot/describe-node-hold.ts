@@ -14,7 +14,7 @@ export interface NodeHoldEvidence {
   readonly fullDisruption: boolean;
   /** The class of the outage for which its acts are held. */
   readonly outage: string | undefined;
-  /** It looks silent, and a live read of its lease does not confirm it. */
+  /** The node looks silent, and a live read of its lease does not confirm it. */
   readonly isUnconfirmed: boolean;
   /** The zone whose rate is 0, for a node that waits for a token of it. */
   readonly stoppedZone: string | undefined;

@@ -37,7 +37,9 @@ interface HeldNodesSources {
 }
 
 export interface WaitingReport {
-  /** For each node of which a policy or a pause withholds anything, the mode. Those nodes are in no other list. */
+  /**
+   * Mode of the hold of each node of which a policy or a pause withholds anything. Those nodes are in no other list.
+   */
   readonly policyHeld: readonly NodeHold['mode'][];
   /** Nodes in planned maintenance that are not Ready. Those nodes are in no later list. */
   readonly maintained: number;
@@ -86,7 +88,7 @@ export function classifyHeldNodes({
   };
 }
 
-/** Those that are known; 0 in a full disruption, in which nodes count under another reason. */
+/** Reasons that are known; 0 in a full disruption, in which nodes count under another reason. */
 function onlyKnown(
   counts: Readonly<Record<string, number | undefined>>,
   fullDisruption: boolean,

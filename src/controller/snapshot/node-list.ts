@@ -30,7 +30,10 @@ interface ListedNode {
   readonly policy: string | null;
   readonly state: NodeState;
   readonly ready: string;
-  /** When its Ready condition last changed; for a suspect node since when it is silent. Null: Ready, or not known. */
+  /**
+   * Time at which the Ready condition of the node last changed; for a suspect node since when it is silent. Null:
+   * Ready, or not known.
+   */
   readonly since: Past | null;
   readonly pods: number;
   readonly holds: readonly Hold['kind'][];
@@ -39,7 +42,7 @@ interface ListedNode {
 
 export interface NodeList {
   readonly nodes: readonly ListedNode[];
-  /** Of these states, on all pages. */
+  /** Number of nodes in these states, on all pages. */
   readonly total: number;
   /** The query parameter `continue` of the next page. Null: this is the last one. */
   readonly continue: string | null;
@@ -102,7 +105,7 @@ function stateOf(node: NodeView, sources: SnapshotSources): NodeState {
   });
 }
 
-/** By its annotation or its policy: a pause of all nodes is not the state of a node. */
+/** Whether a node is paused by its annotation or its policy: a pause of all nodes is not the state of a node. */
 function isPaused(hold: NodeHold | undefined): boolean {
   return hold?.mode === 'Paused' && hold.source.kind !== 'config-file';
 }

@@ -304,7 +304,7 @@ export class LiveSnapshot {
   }
 
   /** The history of a node that no longer exists is shown with its pods: it has no page of its own. */
-  /** Its own history begins after the last decision about another pod of its name. */
+  /** History of a pod, which begins after the last decision about another pod of its name. */
   #historyOfPod(pod: PodView, node: NodeReport | undefined): Pick<PodReport, 'history' | 'historyOfFormer'> {
     const { decisions } = this.#sources.stages;
     const ofName = decisions.of(podKey(pod)).filter(isOfPod);

@@ -32,7 +32,7 @@ export class AcceptedDeletions {
     this.#accepted.delete(key);
   }
 
-  /** Whether this pod is being deleted, also if the cache does not show it yet; `nowMs` is of the monotonic clock. */
+  /** Whether a pod is being deleted, also if the cache does not show it yet; `nowMs` is of the monotonic clock. */
   isUnderWay(pod: PodView, nowMs: number): boolean {
     const accepted = this.#accepted.get(podKey(pod));
     return accepted !== undefined && isUnderWay(pod, accepted, nowMs);

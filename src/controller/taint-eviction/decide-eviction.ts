@@ -9,7 +9,10 @@ import type { StayReason } from '../model/decisions.ts';
 export interface RunningTaint {
   readonly taint: Taint;
   readonly sinceMs: number;
-  /** It was removed and added again, which only its later `timeAdded` shows: a deadline of before is not one of this taint. */
+  /**
+   * The taint was removed and added again, which only its later `timeAdded` shows: a deadline of before is not one of
+   * this taint.
+   */
   readonly isRestarted?: boolean;
 }
 
@@ -33,7 +36,7 @@ type EvictionDecision = { readonly kind: 'stay'; readonly why: StayReason } | Ev
 interface PodEvidence {
   /** The NoExecute taints of its node. */
   readonly taints: readonly RunningTaint[];
-  /** When it was bound to its node, on the monotonic clock: no countdown starts earlier. */
+  /** Time at which the pod was bound to its node, on the monotonic clock: no countdown starts earlier. */
   readonly boundMs: number;
   /** The current deadline of the pod. */
   readonly earlier?: EvictAt | undefined;
@@ -68,7 +71,10 @@ export function selectCounting(taints: readonly RunningTaint[], isRetained: bool
   return isRetained ? taints.filter(({ taint }) => !isForHealth(taint)) : taints;
 }
 
-/** Whether it evicts for the health of the node: a health taint, or the taint out-of-service that this controller adds. */
+/**
+ * Whether a taint evicts for the health of the node: a health taint, or the taint out-of-service that this controller
+ * adds.
+ */
 export function isForHealth({ key, value }: Taint): boolean {
   return isHealthTaint({ key }) || (key === outOfServiceTaintKey && value === ownOutOfServiceValue);
 }

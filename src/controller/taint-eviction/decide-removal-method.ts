@@ -8,7 +8,7 @@ interface RemovalEvidence {
   readonly timeoutMs: number | undefined;
   /** When something last held the pod although it was due: then no budget could be asked. */
   readonly heldAtMs?: number | undefined;
-  /** Its node is not Ready for another reason than silence. */
+  /** The node of the pod is not Ready for another reason than silence. */
   readonly isReachable: boolean;
   /** On the monotonic clock. */
   readonly nowMs: number;

@@ -115,7 +115,7 @@ export class EvictionHolds {
       : { checkAgainMs };
   }
 
-  /** The same for a taint of another client for which the deletion is due too. */
+  /** Whether a deletion may proceed for a taint of another client for which it is due too. */
   checkOther(pod: PodView, eviction: TimedEviction, due: EvictionCause): HoldAnswer {
     const why = this.reasonFor(eviction, due);
     if (why === 'stale-pods') return { checkAgainMs };

@@ -22,7 +22,7 @@ const checkAgainMs = 1_000;
 export interface RemovalRules {
   /** Undefined: the Eviction API is not used for pods of this node. */
   readonly evictReachableOf: (node: string) => ReachableEviction | undefined;
-  /** Its kubelet reports, and sends heartbeats. */
+  /** Whether the kubelet of the node reports, and sends heartbeats. */
   readonly isReachable: (node: string) => boolean;
   /** Undefined: no limit. */
   readonly deletionRateOf: (node: string) => DeletionRate | undefined;
@@ -59,7 +59,7 @@ type RemovalAnswer = ({ readonly kind: 'go' } & Removal) | { readonly kind: 'wai
 export interface RemovalWait {
   /** The Eviction API does not evict it now; it is deleted at `deletedAtMs`. */
   readonly refused?: Omit<RefusedEviction, 'retryAtMs' | 'requests'> & { readonly deletedAtMs: number };
-  /** It waits for a token of its policy. */
+  /** The wait for a token of the policy. */
   readonly rate?: RateWait;
 }
 
@@ -170,7 +170,7 @@ export class PodRemoval {
     return rules.isReachable(node) ? 'timeout' : 'unreachable';
   }
 
-  /** Why this pod, which is due, waits; undefined: it does not. */
+  /** Reason why a pod that is due waits; undefined: it does not. */
   waitOf(key: string): RemovalWait | undefined {
     const eviction = this.#options.timed.get(key);
     if (eviction === undefined) return undefined;
@@ -181,7 +181,7 @@ export class PodRemoval {
       : { ...(refused && { refused }), ...(rate && { rate }) };
   }
 
-  /** The same in brief, at a cost that does not depend on how many pods wait. */
+  /** Reason why a pod waits, in brief, at a cost that does not depend on how many pods wait. */
   waitingPod(key: string): WaitingPod | undefined {
     const eviction = this.#options.timed.get(key);
     const refused = eviction && this.#refusalOf(eviction);

@@ -85,7 +85,7 @@ function isSame(a: Taint, b: Taint | undefined): boolean {
   return b !== undefined && a.key === b.key && (a.value ?? '') === (b.value ?? '') && !isLater(b, a);
 }
 
-/** Whether this taint of the same key was added later than the other one. */
+/** Whether a taint was added later than another one of the same key. */
 function isLater({ timeAdded }: Taint, { timeAdded: before }: Taint): boolean {
   if (timeAdded === before) return false;
   const [atMs, beforeMs] = [parseTimestamp(timeAdded), parseTimestamp(before)];
@@ -97,7 +97,7 @@ function countFromStamp(stampMs: number, { monotonicMs, wallMs }: Now): number {
   return monotonicMs - Math.max(0, wallMs - stampMs - stampResolutionMs);
 }
 
-/** Whether this change shows a pod that was not bound to this node before. */
+/** Whether a change shows a pod that was not bound to this node before. */
 export function isBinding(change: Exclude<Change<PodView>, { kind: 'deleted' }>): boolean {
   if (change.kind === 'added') return true;
   const { previous, object } = change;

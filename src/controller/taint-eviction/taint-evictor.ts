@@ -169,12 +169,12 @@ export class TaintEvictor {
     for (const key of this.#removal.waitingForTokens()) this.#loop.add(key);
   }
 
-  /** Why this pod (`namespace/name`), whose deletion is due, waits because of the policy of its node. */
+  /** Reason why a pod (`namespace/name`) whose deletion is due waits because of the policy of its node. */
   waitOf(pod: string): RemovalWait | undefined {
     return this.#removal.waitOf(pod);
   }
 
-  /** The same in brief, at a constant cost. */
+  /** Reason why a pod waits, in brief, at a constant cost. */
   waitingPod(pod: string): WaitingPod | undefined {
     return this.#removal.waitingPod(pod);
   }
@@ -212,7 +212,7 @@ export class TaintEvictor {
     return this.#taints.get(node);
   }
 
-  /** Those that count for this pod: no countdown starts before the pod is bound. */
+  /** Taints that count for a pod: no countdown starts before the pod is bound. */
   countdownsOf(pod: PodView): readonly RunningTaint[] {
     const all = this.#taints.get(pod.nodeName);
     if (all.length === 0) return all;
@@ -464,14 +464,16 @@ export class TaintEvictor {
     eviction.announced = true;
   }
 
-  /** Its reason is there, and the pod is not terminating. */
+  /** Whether the reason of the eviction is there, and the pod is not terminating. */
   #isStillWanted(pod: PodView, eviction: TimedEviction, removal: Removal): boolean {
     if (!this.#isReasonThere(pod, eviction, removal)) return false;
     const current = this.#options.pods.get(podKey(pod));
     return current?.uid === pod.uid && !current.terminating;
   }
 
-  /** It was not cancelled or moved, no hold applies, and the pod is still to be removed in this way. */
+  /**
+   * Whether the eviction was not cancelled or moved, no hold applies, and the pod is still to be removed in this way.
+   */
   #isReasonThere(pod: PodView, eviction: TimedEviction, { by, evictAt }: Removal): boolean {
     this.#evaluations.catchUp(podKey(pod));
     if (this.#timed.get(podKey(pod)) !== eviction) return false;

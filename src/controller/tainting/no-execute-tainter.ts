@@ -169,7 +169,7 @@ export class NoExecuteTainter {
     return Math.max(0, nextMs - nowMs);
   }
 
-  /** The same, and waits for the responses. */
+  /** Serves the queues once, and waits for the responses. */
   pass(): Promise<void> {
     this.serve();
     return this.settled();
@@ -196,7 +196,7 @@ export class NoExecuteTainter {
     }
   }
 
-  /** It keeps its place; its hold may end earlier than known now, so it is checked often. */
+  /** Holds a node, which keeps its place; the hold may end earlier than known now, so it is checked often. */
   #hold(name: string, queue: RateLimitedQueue): void {
     const { heldForMs } = this.#options;
     queue.postpone(name, this.#nowMs() + Math.min(heldForMs(name), heldNodeRecheckMs));
@@ -307,7 +307,10 @@ export class NoExecuteTainter {
     return added === undefined || (keyOf(need) === added.key && this.#mayAdd(name, intent));
   }
 
-  /** Also ends a write that waits to be sent when the zone was stopped or the node left the queue. */
+  /**
+   * Whether the taint may still be added. Also ends a write that waits to be sent when the zone was stopped or the node
+   * left the queue.
+   */
   #mayAdd(name: string, intent: Intent): boolean {
     const { queues, isPaused, heldForMs } = this.#options;
     if (isPaused() || heldForMs(name) > 0) return false;
@@ -319,7 +322,7 @@ export class NoExecuteTainter {
     if (ahead !== undefined) this.#options.decisions.note({ kind: 'taint-queued', node, zone, key, ahead });
   }
 
-  /** It need not wait: it is Ready, or got the taint, or the other one, meanwhile. */
+  /** Removes a node that need not wait: it is Ready, or got the taint, or the other one, meanwhile. */
   #dequeue(node: NodeView): void {
     if (this.#options.readyOf(node) === 'True') this.#withdraw(node.name, 'node-ready');
     else this.#options.queues.remove(node.name);

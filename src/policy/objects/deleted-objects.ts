@@ -26,7 +26,7 @@ export class DeletedObjects {
     this.#sinceMs.delete(name);
   }
 
-  /** Those of the known objects that were deleted and stay in force. */
+  /** Selects known objects that were deleted and stay in force. */
   select(known: Iterable<PolicyObject>, store: Pick<StoreReader<PolicyObject>, 'get'>): readonly PolicyObject[] {
     const missing = [...known].filter(({ name }) => store.get(name) === undefined);
     for (const { name } of missing) this.note(name);

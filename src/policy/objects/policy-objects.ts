@@ -25,7 +25,7 @@ import type { PolicyObjectsReport } from '../../controller/explain/reports.ts';
 /** How policies of the API get into the settings of a replica. */
 export interface PolicyAdoption {
   readonly read: ReadPolicyObject;
-  /** These policies are in force from now on. Called only when they changed. */
+  /** Puts policies in force. Called only when they changed. */
   readonly adopt: (policies: readonly NodePolicy[]) => void;
 }
 

@@ -50,7 +50,7 @@ interface Written {
 interface Failure {
   /** Each reason is logged once. */
   readonly reason: string;
-  /** The same version is not written again before, on the monotonic clock: the reason may last for days. */
+  /** The version that is not written again before this time, on the monotonic clock: the reason may last for days. */
   readonly version: string;
   readonly notBeforeMs: number;
 }
@@ -233,7 +233,7 @@ export class PolicyStatusWriter {
     if (!isKnown) this.#options.recorder.record(policyNotAccepted(assessment.object, finding.message));
   }
 
-  /** The same for each value of the annotation that does not count. */
+  /** Reports the annotation of a reset that does not count, once for each value. */
   #reportReset({ object, reset }: PolicyAssessment, current: JsonMap): void {
     const { uid } = object;
     const problem = reset?.problem;

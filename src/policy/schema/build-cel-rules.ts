@@ -86,7 +86,7 @@ function noneOf(path: string, refused: readonly string[]): CelRule {
   return { path, rule: `!(self in [${list}])`, message: `must be none of ${refused.join(', ')}` };
 }
 
-/** Of each duration: a pattern cannot exclude those that are too long, or too short to be a nanosecond. */
+/** Rule of each duration: a pattern cannot exclude those that are too long, or too short to be a nanosecond. */
 export const durationRule: Omit<CelRule, 'path'> = {
   rule: "duration(self) > duration('0s')",
   message: 'must be a duration > 0 and below 292 years',
