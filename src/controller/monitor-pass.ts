@@ -40,7 +40,7 @@ const unnoticedGraces = 2;
 interface MonitorPassOptions {
   readonly policies: Pick<
     PolicyStage,
-    'current' | 'zoneOf' | 'holdOf' | 'observe' | 'evaluateBreakers' | 'forget' | 'maintenance'
+    'current' | 'zoneOf' | 'holdOf' | 'observe' | 'evaluateBreakers' | 'forget' | 'maintenance' | 'noteMaintenance'
   >;
   readonly flapping: Pick<FlappingWatch, 'endsInMs' | 'takeEnded'>;
   readonly nodes: NodeSource;
@@ -195,6 +195,7 @@ export class MonitorPass {
   hasWork(): boolean {
     const { health, freshness, policies, flapping } = this.#options;
     if (policies.maintenance.endsInMs() === 0 || flapping.endsInMs() === 0) return true;
+    health.settleDeadlines(freshness.nowMs());
     return this.#touched.size > 0 || health.hasDue(freshness.nowMs());
   }
 
@@ -256,6 +257,7 @@ export class MonitorPass {
     transitions.conclude(node, { assessment, ready, isNew, record });
     if (assessment.kind === 'suspect')
       findings.toConfirm.push({ node: name, heartbeatAtMs: record?.heartbeatAtMs ?? -Infinity });
+    policies.noteMaintenance(name);
     const isMaintained = policies.maintenance.observe(name, ready === 'True') !== undefined;
     if (ready === 'Unknown') this.#noteSilence(node, assessment, now);
     else outage.clear(name);

@@ -300,7 +300,8 @@ export class NodeLifecycle {
     const { health, freshness, policies, flapping } = this.stages;
     const nowMs = clock.monotonicMs();
     const healthNowMs = freshness.nowMs();
-    const silenceInMs = (health.nextDeadlineMs(healthNowMs + settledAheadMs) ?? Infinity) - healthNowMs;
+    health.settleDeadlines(healthNowMs + settledAheadMs);
+    const silenceInMs = (health.nextDeadlineMs() ?? Infinity) - healthNowMs;
     const dueInMs = Math.min(silenceInMs, policies.maintenance.endsInMs(), flapping.endsInMs());
     const periodMs = this.#passedAtMs + options.current().nodeMonitorPeriodMs - nowMs;
     const nextMs = Math.min(dueInMs <= periodMs + passGapMs ? dueInMs : periodMs, policies.breakersDueInMs());
@@ -310,7 +311,9 @@ export class NodeLifecycle {
   /** Whether a node becomes silent at this monotonic time or before if no heartbeat comes. */
   hasDeadlineBy(monotonicMs: number): boolean {
     const { health, freshness } = this.stages;
-    return health.hasDue(freshness.nowMs() + monotonicMs - this.#options.clock.monotonicMs());
+    const untilMs = freshness.nowMs() + monotonicMs - this.#options.clock.monotonicMs();
+    health.settleDeadlines(untilMs);
+    return health.hasDue(untilMs);
   }
 
   /** Evaluates every node once per resync period, whatever events were missed. Rounds never overlap. */
@@ -347,6 +350,7 @@ export class NodeLifecycle {
   #observePolicies(node: NodeView): void {
     const isReady = readyOf(node) === 'True';
     this.stages.policies.observe(node, isReady);
+    this.stages.policies.noteMaintenance(node.name);
     this.stages.policies.maintenance.observe(node.name, isReady);
   }
 
@@ -405,7 +409,7 @@ export class NodeLifecycle {
     if (change.kind === 'deleted' && monitor.evaluated(name) === undefined) return this.#forgetUnseen(name);
     if (change.kind !== 'deleted') this.#observeChange(change);
     // On standbys too: a signal of maintenance without a time counts from when it was first seen.
-    policies.maintenanceOf(name);
+    policies.noteMaintenance(name);
     if (change.kind === 'modified' && !this.#affectsDecisions(change.previous, change.object)) return;
     if (change.kind === 'modified') this.#applyPolicyChange(change.previous, change.object);
     this.#countRecovery(name);
@@ -424,7 +428,7 @@ export class NodeLifecycle {
   /** The policies changed. On standbys too, and where the policies come after the nodes. */
   #observeByPolicy(name: string): void {
     const { policies, nodes } = this.stages;
-    policies.maintenanceOf(name);
+    policies.noteMaintenance(name);
     this.#countRecovery(name);
     const node = nodes.get(name);
     if (node !== undefined) this.#observeEvidence(node, node);

@@ -10,8 +10,8 @@ import { readyOf } from './health/assess-node.ts';
 import type { HealthTable } from './health/health-table.ts';
 import type { NodeSource } from './model/commands.ts';
 import type { ControllerSelection } from './model/options.ts';
-import type { NodeAct } from './model/policy.ts';
 import type { OutageWatch } from './outage/outage-watch.ts';
+import type { NodeWrite } from './policies/classify-act.ts';
 import type { PolicyStage } from './policies/policy-stage.ts';
 import type { EvictionHoldsOptions } from './taint-eviction/eviction-holds.ts';
 import type { ZoneTable } from './zones/zone-table.ts';
@@ -47,11 +47,19 @@ export class StageHolds {
   }
 
   /**
-   * Milliseconds for which the path-failure hold, a policy, a pause or, where it `evicts`, a breaker still holds this act;
-   * 0 if nothing does.
+   * Milliseconds for which the path-failure hold, a policy, a pause or, where it `evicts`, a breaker still holds this
+   * write; 0 if nothing does.
    */
-  heldForMs(node: string, act: NodeAct, evicts: boolean): number {
-    return Math.max(this.#heldByOutageMs(node), this.#stages.policies.heldForMs(node, act, evicts));
+  heldForMs(write: NodeWrite): number {
+    const hold = this.#stages.policies.actHoldOf(write);
+    const policyMs = hold === undefined ? 0 : Math.max(1, hold.untilMs - this.#options.clock.nowMs());
+    return Math.max(this.#heldByOutageMs(write.node), policyMs);
+  }
+
+  /** Records that a write is about to be made, and what holds it. */
+  noteAct(write: NodeWrite): void {
+    const { policies } = this.#stages;
+    policies.noteAct(write, policies.actHoldOf(write));
   }
 
   /**
@@ -76,7 +84,7 @@ export class StageHolds {
 
   /** What holds all deletions of pods of this node, for whatever taint. */
   policyHoldOf(node: string): ReturnType<NonNullable<EvictionHoldsOptions['policyHoldOf']>> {
-    const hold = this.#stages.policies.modeHold(node, 'delete-pods');
+    const hold = this.#stages.policies.modeHoldOf(node, 'delete-pods');
     if (hold === undefined) return undefined;
     const forMs = Math.max(0, hold.untilMs - this.#options.clock.nowMs());
     return { why: hold.mode === 'Observe' ? 'observed' : 'paused', forMs };
@@ -89,7 +97,7 @@ export class StageHolds {
 
   /** Milliseconds for which something still holds the NoExecute taint for the health of this node; 0 if nothing does. */
   noExecuteHeldForMs(node: string): number {
-    return Math.max(this.heldForMs(node, 'add-taints', true), this.heldByMaintenanceMs(node));
+    return Math.max(this.heldForMs({ node, act: 'add-taints', evicts: true }), this.heldByMaintenanceMs(node));
   }
 
   /** What holds the deletion of a pod of this node for its health. */

@@ -44,6 +44,7 @@ import type { ObservedSilence } from './outage/estimate-silences.ts';
 import { EvidenceWatch } from './out-of-service/evidence-watch.ts';
 import { OutOfServiceTainter } from './out-of-service/out-of-service-tainter.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
+import type { NodeWrite } from './policies/classify-act.ts';
 import { PolicyStage } from './policies/policy-stage.ts';
 import { PodEvictor } from './pod-eviction-mode/pod-evictor.ts';
 import { PodGarbageCollector } from './pod-gc/pod-garbage-collector.ts';
@@ -318,7 +319,7 @@ export class Stages {
       readyOf,
       takeTransitionAgeMs: (node) => this.transitions.takeTransitionAgeMs(node),
       isPaused: () => this.#holds.evictionHold() !== undefined,
-      heldForMs: (node) => this.#holds.noExecuteHeldForMs(node),
+      heldForMs: (node) => this.#noExecuteHeldForMs(node),
       fullDisruption: () => this.zones.fullDisruption,
     });
   }
@@ -335,7 +336,7 @@ export class Stages {
       renewedAt: (node) => this.leases.get(node)?.renewTime,
       live: liveLeases,
       signal,
-      heldForMs: (node) => (this.#holds.evictionHold() === undefined ? this.#holds.noExecuteHeldForMs(node) : Infinity),
+      heldForMs: (node) => (this.#holds.evictionHold() === undefined ? this.#noExecuteHeldForMs(node) : Infinity),
     });
   }
 
@@ -371,7 +372,7 @@ export class Stages {
       healthNowMs: () => this.freshness.nowMs(),
       isPaused: () => this.#holds.evictionHold() !== undefined,
       heldForMs: (node) =>
-        Math.max(this.#holds.heldForMs(node, 'delete-pods', true), this.#holds.heldByMaintenanceMs(node)),
+        Math.max(this.#heldForMs({ node, act: 'delete-pods', evicts: true }), this.#holds.heldByMaintenanceMs(node)),
       arePodsStale: () => this.freshness.arePodsStale(),
       deletionRateOf: (node) => this.policies.deletionRateOf(node),
       isNodeWatchBehind: (version) => this.#isNodeWatchBehind(version),
@@ -413,7 +414,10 @@ export class Stages {
       isCacheLate: (node) => this.#holds.isCacheLate(node),
       arePodsStale: () => this.freshness.arePodsStale(),
       holdOf: (node) => this.#holds.evictionHoldOf(node),
-      policyHoldOf: (node) => this.#holds.policyHoldOf(node),
+      policyHoldOf: (node) => {
+        this.#holds.noteAct({ node, act: 'delete-pods', evicts: false });
+        return this.#holds.policyHoldOf(node);
+      },
       removals: removalRules(this, this.#options.controllers.nodeLifecycle),
       isNodeWatchBehind: (version) => this.#isNodeWatchBehind(version),
       liveNode: (name, sentSinceMs) => this.#liveNodes.latest(name, sentSinceMs),
@@ -426,6 +430,18 @@ export class Stages {
     return isOlder(this.#options.informers.nodes.status().resourceVersion, version);
   }
 
+  /** Milliseconds for which a write that is due is held. */
+  #heldForMs(write: NodeWrite): number {
+    this.#holds.noteAct(write);
+    return this.#holds.heldForMs(write);
+  }
+
+  /** Milliseconds for which a NoExecute taint that is due for the health of a node is held. */
+  #noExecuteHeldForMs(node: string): number {
+    this.#holds.noteAct({ node, act: 'add-taints', evicts: true });
+    return this.#holds.noExecuteHeldForMs(node);
+  }
+
   #makePodMarkingQueues(): PodMarkingQueues {
     const { clock, meter } = this.#options;
     return new PodMarkingQueues({
@@ -434,7 +450,7 @@ export class Stages {
       heartbeatOf: (node) => lastHeartbeatOf(this.health.get(node)),
       // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
       isPaused: () => this.freshness.staleness() !== undefined,
-      heldForMs: (node) => this.#holds.heldForMs(node, 'mark-pods-not-ready', false),
+      heldForMs: (node) => this.#heldForMs({ node, act: 'mark-pods-not-ready', evicts: false }),
       clock,
       meter,
     });

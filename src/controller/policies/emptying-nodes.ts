@@ -67,14 +67,22 @@ export class EmptyingNodes {
     const policy = this.#cappedPolicyOf(name);
     if (policy === undefined || !this.#needsPlace(name)) return undefined;
     const { clock, beingTainted } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const isRecent = nowMs - (this.#heldAtMs.get(policy.name) ?? -Infinity) < heldForMs;
-    if (!(isRecent && !beingTainted().has(name)) && this.#others(policy, name) < policy.maxConcurrentEvictions) {
-      this.#candidates.add(name);
-      return undefined;
-    }
-    if (!isRecent) this.#heldAtMs.set(policy.name, nowMs);
+    const mayCount = !this.#isHeldRecently(policy) || beingTainted().has(name);
+    if (mayCount && this.#others(policy, name) < policy.maxConcurrentEvictions) return undefined;
     return { mode: 'Concurrency', untilMs: clock.nowMs() + askAgainMs };
+  }
+
+  /** Records that a node is about to get a NoExecute taint for its health, and that `hold` is the answer. */
+  noteTaint(name: string, hold: ConcurrencyHold | undefined): void {
+    const policy = this.#cappedPolicyOf(name);
+    if (policy === undefined) return;
+    if (hold === undefined) {
+      if (this.#needsPlace(name)) this.#candidates.add(name);
+    } else if (!this.#isHeldRecently(policy)) this.#heldAtMs.set(policy.name, this.#options.clock.monotonicMs());
+  }
+
+  #isHeldRecently({ name }: NodePolicy): boolean {
+    return this.#options.clock.monotonicMs() - (this.#heldAtMs.get(name) ?? -Infinity) < heldForMs;
   }
 
   /** The nodes that are being emptied, of each policy with a maximum. For reports. */

@@ -3,6 +3,7 @@ import type { Labels } from '../../machinery/api/topology.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
+import type { Now } from '../model/node-state.ts';
 import type { ControllerOptions } from '../model/options.ts';
 import type {
   GracePeriods,
@@ -82,14 +83,24 @@ export class NodePolicies {
   maintenanceOf(node: string): Maintenance | undefined {
     const policy = policyOf(this.selectionOf(node));
     const view = this.#options.nodes.get(node);
-    if (policy?.maintenance === undefined || view === undefined) {
-      if (this.#starts.size > 0) this.#starts.forget(node);
-      return undefined;
-    }
-    const { clock } = this.#options;
-    const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+    if (policy?.maintenance === undefined || view === undefined) return undefined;
+    const now = this.#now();
     const signals = selectMaintenanceSignals(policy.maintenance, view);
     return decideMaintenance(policy, this.#starts.startsOf(view, signals, now), now.wallMs);
+  }
+
+  /** Records when the signals of maintenance of this node are first seen, which is their start if they have no time. */
+  noteMaintenance(node: string): void {
+    const rule = policyOf(this.selectionOf(node))?.maintenance;
+    const view = this.#options.nodes.get(node);
+    if (rule !== undefined && view !== undefined)
+      this.#starts.note(view, selectMaintenanceSignals(rule, view), this.#now());
+    else if (this.#starts.size > 0) this.#starts.forget(node);
+  }
+
+  #now(): Now {
+    const { clock } = this.#options;
+    return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
   }
 
   /** Whether two states of a node have different signals of maintenance, by the policy of the node now. */

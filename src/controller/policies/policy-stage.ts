@@ -25,6 +25,7 @@ import type {
   ReachableEviction,
 } from '../model/policy.ts';
 import { ActHolds } from './act-holds.ts';
+import type { NodeWrite } from './classify-act.ts';
 import { decideKeeper } from './select-policy.ts';
 import { deriveZoneOptions } from './derive-zone.ts';
 import { EmptyingNodes, type EmptyingNodesOptions } from './emptying-nodes.ts';
@@ -35,6 +36,8 @@ import { PolicyBreakers } from './policy-breakers.ts';
 import { showPolicyNodes } from './policy-gauges.ts';
 import { PolicyJournal } from './policy-journal.ts';
 import { UnhealthyTally } from './unhealthy-tally.ts';
+
+type ActHold = NodeHold | Maintenance | BreakerHold | ConcurrencyHold;
 
 interface PolicyStageOptions extends Pick<EmptyingNodesOptions, 'podsOn' | 'beingTainted'> {
   readonly options: Live<ControllerOptions>;
@@ -110,6 +113,11 @@ export class PolicyStage {
     return this.#policies.holdOf(node);
   }
 
+  /** Records when the signals of maintenance of this node are first seen. To be called for each change of it. */
+  noteMaintenance(node: string): void {
+    this.#policies.noteMaintenance(node);
+  }
+
   /** Planned maintenance, which holds NoExecute taints and evictions for the health of this node only. */
   maintenanceOf(node: string): Maintenance | undefined {
     return this.#policies.maintenanceOf(node);
@@ -153,33 +161,27 @@ export class PolicyStage {
     return { policy: selection.policy.name, ratePerSecond };
   }
 
-  /**
-   * What holds this write, which is about to be made. `evicts`: it evicts pods for the health of the node, or is the
-   * NoExecute taint that does.
-   */
-  check(
-    node: string,
-    act: NodeAct,
-    evicts: boolean,
-  ): NodeHold | Maintenance | BreakerHold | ConcurrencyHold | undefined {
-    const hold = this.modeHold(node, act);
+  /** What holds a write. */
+  actHoldOf({ node, act, evicts }: NodeWrite): ActHold | undefined {
+    const hold = this.modeHoldOf(node, act);
     if (hold !== undefined || !evicts) return hold;
     return this.#healthHold(node) ?? (act === 'add-taints' ? this.emptying.holdOf(node) : undefined);
+  }
+
+  /** Records that a write is about to be made, and that `hold` is what holds it. */
+  noteAct({ node, act, evicts }: NodeWrite, hold: ActHold | undefined): void {
+    this.#holds.noteAct(node, act);
+    if (!evicts || act !== 'add-taints') return;
+    if (hold === undefined || isConcurrencyHold(hold)) this.emptying.noteTaint(node, hold);
   }
 
   #healthHold(node: string): Maintenance | BreakerHold | undefined {
     return this.breakerHoldOf(node) ?? this.maintenanceOf(node);
   }
 
-  /** The mode of its policy or the pause that holds this write, which is about to be made. */
-  modeHold(node: string, act: NodeAct): NodeHold | undefined {
-    return this.#holds.check(node, act);
-  }
-
-  /** Milliseconds for which this write, which is about to be made, is held; 0: not held. */
-  heldForMs(node: string, act: NodeAct, evicts: boolean): number {
-    const hold = this.check(node, act, evicts);
-    return hold === undefined ? 0 : Math.max(1, hold.untilMs - this.#options.clock.nowMs());
+  /** The mode of the policy of the node or the pause that holds a write. */
+  modeHoldOf(node: string, act: NodeAct): NodeHold | undefined {
+    return this.#holds.holdOf(node, act);
   }
 
   /** The node is evaluated. `isHealthy`: Ready, with a heartbeat within its grace period. */
@@ -344,4 +346,8 @@ function buildPolicyCounts(
 
 function increment(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function isConcurrencyHold(hold: ActHold): hold is ConcurrencyHold {
+  return 'mode' in hold && hold.mode === 'Concurrency';
 }
