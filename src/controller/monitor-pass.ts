@@ -77,7 +77,7 @@ interface KnownNode {
   readonly uid: string;
   /** The effective Ready status: `Unknown` while the node is silent, whether written or not. */
   readonly ready: string;
-  /** As of the last pass. */
+  /** The node was silent in the last pass. */
   readonly isSilent: boolean;
 }
 
@@ -433,7 +433,10 @@ function noFindings(): Findings {
   return { toConfirm: [], recovered: [], removed: [] };
 }
 
-/** By the clock of the client that wrote the condition; the current time if there is none. */
+/**
+ * Time since which the node is Unknown, by the clock of the client that wrote the condition; the current time if there
+ * is none.
+ */
 function unknownSinceMs(node: NodeView, nowMs: number): number {
   const since = findCondition(node.conditions, 'Ready')?.lastTransitionTime;
   return (since === undefined ? undefined : parseTimestamp(since)) ?? nowMs;

@@ -27,7 +27,8 @@ import { runningParts } from './model/options.ts';
 import * as podGc from './pod-gc/metrics.ts';
 import * as podReadiness from './pod-readiness/metrics.ts';
 import * as freshness from './freshness/metrics.ts';
-import { type NodeLifecycleOptions, Stages } from './stages.ts';
+import type { NodeLifecycleOptions } from './lifecycle-options.ts';
+import { buildStages, type Stages } from './stages.ts';
 import * as flapping from './flapping/metrics.ts';
 import * as outOfService from './out-of-service/metrics.ts';
 import * as policies from './policies/metrics.ts';
@@ -49,7 +50,6 @@ const drainMsMax = 5_000;
 
 export { podsByNode } from './taint-eviction/taint-evictor.ts';
 export { daemonSetsByNamespace } from './pod-eviction-mode/pod-deleter.ts';
-export type { NodeLifecycleOptions } from './stages.ts';
 
 /** All metrics of the controller. */
 export const controllerMetrics: readonly MetricDefinition[] = [
@@ -85,7 +85,7 @@ export class NodeLifecycle {
 
   constructor(options: NodeLifecycleOptions) {
     this.#options = options;
-    this.stages = new Stages(options, this.#abortWrites.signal);
+    this.stages = buildStages(options, this.#abortWrites.signal);
     const { nodes, leases } = options.informers;
     nodes.onChange('health', (change) => {
       this.#onNode(change);
@@ -291,9 +291,9 @@ export class NodeLifecycle {
   }
 
   /**
-   * Until the health clock may have reached the next deadline. It runs no faster than time, except when a list that
-   * replaces a watch has been read; the pass of each monitor period covers that. Deadlines that are close together are
-   * evaluated together.
+   * Milliseconds until the health clock may have reached the next deadline. It runs no faster than time, except when a
+   * list that replaces a watch has been read; the pass of each monitor period covers that. Deadlines that are close
+   * together are evaluated together.
    */
   #waitMs(): number {
     const { options, clock } = this.#options;
@@ -330,7 +330,7 @@ export class NodeLifecycle {
     }
   }
 
-  /** Without passes, as where another controller detects failures. */
+  /** Evaluates the breakers without passes, as where another controller detects failures. */
   #evaluateBreakers(): void {
     const { controllers, options } = this.#options;
     const { nodeLifecycle, taintEviction } = runningParts(controllers, options.current());
@@ -419,7 +419,7 @@ export class NodeLifecycle {
     if (change.kind !== 'deleted' && readyOf(change.object) === 'True') alarm.wakeUp();
   }
 
-  /** On standbys too: a new leader goes on counting. */
+  /** Counts a recovery. On standbys too: a new leader goes on counting. */
   #countRecovery(name: string): void {
     const node = this.stages.nodes.get(name);
     if (node !== undefined) this.stages.flapping.observe(node);
@@ -478,7 +478,7 @@ export class NodeLifecycle {
     this.stages.evidence.observeHeartbeat(node.name, health.observe(node, leases.get(node.name), now));
   }
 
-  /** On standbys too: a new leader knows what came after the last heartbeat. */
+  /** Observes what a change of a node shows. On standbys too: a new leader knows what came after the last heartbeat. */
   #observeChange(change: Exclude<Change<NodeView>, { kind: 'deleted' }>): void {
     const { object: node } = change;
     this.#observe(node);

@@ -43,7 +43,7 @@ export interface ZoneRow {
   readonly ratePerSecond: number | null;
   readonly tokens: number | null;
   readonly waiting: number | null;
-  /** Until the queue is empty at this rate; null if it is not known or the rate is 0. */
+  /** Time until the queue is empty at this rate; null if it is not known or the rate is 0. */
   readonly drainSeconds: number | null;
 }
 

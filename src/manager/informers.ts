@@ -20,9 +20,9 @@ export interface NodeInformers {
   readonly nodes: SharedInformer<Node, NodeView>;
   readonly leases: SharedInformer<Lease, LeaseView>;
   readonly pods: SharedInformer<Pod, PodView>;
-  /** Only in the legacy eviction mode. */
+  /** DaemonSets; only in the legacy eviction mode. */
   readonly daemonSets?: SharedInformer<DaemonSet, DaemonSetView>;
-  /** Only where policies are objects of the API. */
+  /** Policies; only where they are objects of the API. */
   readonly policies?: SharedInformer<KubeObject, PolicyObject>;
 }
 

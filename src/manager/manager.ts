@@ -64,9 +64,9 @@ export interface ManagerConfig extends ControllerOptions, PodGcOptions {
 
 /** Clients with a rate limit each, so that no kind of request waits behind another. They ask {@link Manager.mayWrite}. */
 interface ManagerApis {
-  /** For informers and stages. */
+  /** API of informers and stages. */
   readonly main: KubeReader & KubeWriter;
-  /** For probes and live reads. */
+  /** API of probes and live reads. */
   readonly freshness: Pick<KubeReader, 'get' | 'list'>;
   /** Absent in shadow mode. */
   readonly writing?:
@@ -398,7 +398,7 @@ export class Manager {
     for (const informer of Object.values(this.informers)) informer.noticeRollback();
   }
 
-  /** Without leader election a running replica leads. */
+  /** Leadership of the replica: without leader election a running replica leads. */
   #leadership(): Leadership {
     return this.#elector ?? { holds: () => this.#solo };
   }

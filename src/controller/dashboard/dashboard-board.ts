@@ -56,7 +56,7 @@ export class DashboardBoard implements DashboardSource {
   readonly #samples = new Ring<Sample>(samplesMax);
   readonly #publications = new Ring<Publication>(publicationsKept);
   #cluster: Cluster | undefined;
-  /** Without the time, which always differs. */
+  /** Text of the cluster without the time, which always differs. */
   #clusterText = '';
   #zones: readonly ZoneRow[] = [];
   #zonesText = '[]';

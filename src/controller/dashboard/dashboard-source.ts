@@ -19,7 +19,7 @@ export interface DashboardSource {
    * changed or not. Returns the function that ends it. A watcher must not throw.
    */
   watch(onTick: () => void): () => void;
-  /** To be called only if {@link isComplete}. */
+  /** The snapshot without its nodes. To be called only if {@link isComplete}. */
   head(): SnapshotHead;
   /** The names of all nodes. */
   names(): readonly string[];

@@ -22,7 +22,7 @@ export const decisionsTotal = counter('node_lifecycle_decisions_total', 'Number 
 export interface NotedDecision {
   readonly atMs: number;
   readonly decision: Decision;
-  /** Of the pod that it is about; undefined for other decisions, and where it is not known. */
+  /** The uid of the pod of the decision; undefined for other decisions, and where it is not known. */
   readonly uid?: string;
 }
 

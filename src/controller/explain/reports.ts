@@ -69,7 +69,7 @@ export interface OutageHoldReport {
 
 /** The queue of one zone, with its rate limiter. */
 export interface QueueReport {
-  /** In the order in which they are served. */
+  /** Names of the nodes in the order in which they are served. */
   readonly nodes: readonly string[];
   readonly tokens: number;
   /** Infinity while stopped. */
@@ -141,7 +141,7 @@ interface RemovalWaitReport {
   /** The Eviction API does not evict it now. */
   readonly refused?: {
     readonly why: EvictionRefusal;
-    /** Of the API server. */
+    /** Message of the API server. */
     readonly message: string;
     readonly sinceMs: number;
     readonly deletedAtMs: number;
@@ -225,7 +225,7 @@ export interface PodReport extends PodBrief {
   /** Malformed fields of the pod: field, value, accepted values. */
   readonly problems: readonly string[];
   readonly history: readonly HistoryLine[];
-  /** Of earlier pods with its name, such as those of a StatefulSet. */
+  /** History of earlier pods with the name, such as those of a StatefulSet. */
   readonly historyOfFormer: readonly HistoryLine[];
 }
 

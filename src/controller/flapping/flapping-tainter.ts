@@ -130,7 +130,10 @@ export class FlappingTainter {
     return { kind: 'change-taints', node, add: [taint], remove, annotations, lane: 'recovery' };
   }
 
-  /** From current state, immediately before the request: the same node, Ready, after the same recovery. */
+  /**
+   * Whether the taint is still due, from current state, immediately before the request: the same node, Ready, after the
+   * same recovery.
+   */
   #isStillDue({ name, uid }: NodeView, { level, recoveredAtMs }: DueKeeping): boolean {
     const { nodes, watch } = this.#options;
     const node = nodes.get(name);

@@ -15,7 +15,7 @@ interface FlappingWatchOptions {
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
   readonly selectionOf: (node: string) => PolicySelection;
-  /** In planned maintenance: the recovery of such a node does not count. */
+  /** Whether a node is in planned maintenance: its recovery does not count. */
   readonly isMaintained: (node: string) => boolean;
   /** False: neither taint nor annotation has a meaning for this process. */
   readonly isEnabled: boolean;
@@ -66,8 +66,8 @@ export class FlappingWatch {
     return assessFlapping(node, { applied: this.#appliedTo(node.name), due, wallMs });
   }
 
-  /** For reports. */
-  factsOf(node: NodeView): FlappingReport {
+  /** Flapping of a node, for reports. */
+  reportOf(node: NodeView): FlappingReport {
     const rule = this.#appliedTo(node.name)?.rule;
     const recoveries = rule === undefined ? 0 : this.#history.recoveriesOf(node.name, rule, this.#now());
     return { state: this.assess(node), recoveries, rule };

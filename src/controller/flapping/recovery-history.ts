@@ -14,16 +14,16 @@ const recoveriesMax = 100;
 
 /** A node that is not Ready and has a health taint, until it is Ready without one. */
 interface Impairment {
-  /** In planned maintenance meanwhile: its recovery does not count. */
+  /** The node was in planned maintenance meanwhile: its recovery does not count. */
   isPlanned: boolean;
-  /** Since when it is Ready, on the monotonic clock; undefined: it is not. */
+  /** Time since which the node is Ready, on the monotonic clock; undefined: it is not. */
   readyAtMs: number | undefined;
 }
 
 interface History {
   readonly uid: string;
   impairment: Impairment | undefined;
-  /** On the monotonic clock, oldest first. */
+  /** Times of the recoveries on the monotonic clock, oldest first. */
   recoveriesMs: readonly number[];
   level: number;
   due: DueKeeping | undefined;
@@ -34,7 +34,7 @@ interface History {
 interface Observation {
   readonly rule: FlappingRule;
   readonly now: Now;
-  /** In planned maintenance. */
+  /** The node is in planned maintenance. */
   readonly isMaintained: boolean;
 }
 
@@ -53,7 +53,7 @@ interface Begin extends Recorded {
  * shows is followed: the level in its annotation, and its removal by another client, with which counting starts again.
  */
 export class RecoveryHistory {
-  /** By name: the uid of each node that was Ready once. The first time is no recovery. */
+  /** The uid of each node that was Ready once, by name. The first time is no recovery. */
   readonly #seenReady = new Map<string, string>();
   readonly #histories = new Map<string, History>();
 
@@ -189,7 +189,7 @@ export class RecoveryHistory {
   }
 }
 
-/** On the monotonic clock; not in the future. */
+/** Time of the recovery in a record, on the monotonic clock; not in the future. */
 function recoveredAtMs({ level, untilMs }: FlappingRecord, rule: FlappingRule, { monotonicMs, wallMs }: Now): number {
   return monotonicMs - Math.max(0, wallMs - (untilMs - keptForMs(level, rule)));
 }

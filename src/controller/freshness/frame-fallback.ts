@@ -38,7 +38,7 @@ export class FrameFallback {
     this.#lastMs = frameAtMs;
   }
 
-  /** For how long frames have come since then without such a gap, in milliseconds, up to the last one. */
+  /** Time for which frames have come since then without such a gap, in milliseconds, up to the last one. */
   flowedMs(fromMs: number): number {
     return this.#sinceMs === undefined ? 0 : Math.max(0, this.#lastMs - Math.max(this.#sinceMs, fromMs));
   }

@@ -14,7 +14,7 @@ const observeMsMax = 12_000;
 /** Default renew interval of a kubelet. */
 const renewalMs = 10_000;
 
-/** So many consecutive renewals do not fail by chance. */
+/** Number of consecutive renewals that do not fail by chance. */
 const gapsMissed = 50;
 
 const quietMsMin = 5_000;

@@ -56,7 +56,10 @@ export class WatchFreshness implements Freshness {
     this.#listFallback = new ListFallback([options.nodes, options.leases]);
   }
 
-  /** In time for the limit in force, which may be that of a shorter grace period until the next contact. */
+  /**
+   * Time without contact after which the API server is probed: early enough for the limit in force, which may be that
+   * of a shorter grace period until the next contact.
+   */
   get #probeAfterMs(): number {
     return Math.min(this.#plan.probeAfterMs, this.#clock.contactMsMax / 2);
   }
@@ -128,7 +131,10 @@ export class WatchFreshness implements Freshness {
     }
   }
 
-  /** As {@link follow} for the leader: reports when the watches are stale, and lists in their place for a bounded time. */
+  /**
+   * Runs {@link follow} for the leader: reports when the watches are stale, and lists in their place for a bounded
+   * time.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     this.#clock.begin(clock.monotonicMs());
@@ -251,7 +257,7 @@ export class WatchFreshness implements Freshness {
     else this.#fallBackToLists(why, staleMs);
   }
 
-  /** Only frames that arrived while stale are evidence: a frozen API server sends none. */
+  /** Whether frames come. Only those that arrived while stale are evidence: a frozen API server sends none. */
   #framesFlow(): boolean {
     const flowedMs = this.#frameFallback.flowedMs(this.#stale.sinceMs ?? Infinity);
     return flowedMs > 0 && flowedMs >= this.#options.options.current().staleWatchHoldMs;

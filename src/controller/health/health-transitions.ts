@@ -50,7 +50,7 @@ export class HealthTransitions {
     for (const boot of bootWords) options.meter.add(recoveredNodes, 0, { boot });
   }
 
-  /** To be called for every evaluation of a node by a pass. */
+  /** Notes the result of an evaluation of a node by a pass. */
   conclude(node: NodeView, conclusion: Conclusion): void {
     const { ready, assessment } = conclusion;
     if (assessment.kind !== 'suspect') this.#withheld.delete(node.name);

@@ -218,7 +218,7 @@ export class SilenceConfirmer {
     return found;
   }
 
-  /** With the next reads. */
+  /** Queues the lease of a node for the next reads. */
   #readByList({ node, heartbeatAtMs }: Suspect): undefined {
     this.#pending.set(node, this.#nowMs() + answerMsMax);
     this.#waiting.set(node, heartbeatAtMs);
@@ -249,7 +249,7 @@ export class SilenceConfirmer {
     return 'unconfirmed';
   }
 
-  /** As of the cache, where the lease cannot be read. */
+  /** Whether the lease of a node counts as lost, as of the cache, where the lease cannot be read. */
   #isLost(node: string): boolean {
     return this.#options.leases.get(node) === undefined && this.#withoutLease(node) === 'unconfirmed';
   }

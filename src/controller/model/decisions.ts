@@ -288,7 +288,7 @@ export type Decision =
     >
   /** `not-due`: a heartbeat was received, and its timeout starts again. */
   | Of<'node-eviction-withdrawn', { node: string; why: 'node-ready' | 'not-due' | 'node-gone' | 'full-disruption' }>
-  /** With the number of its pods, by what happens to them. */
+  /** The pods of the node are being deleted, with their numbers by what happens to them. */
   | Of<'node-evicted', { node: string; zone: string; leaving: number; spared: number; terminating: number }>
   | Of<'pod-spared', { pod: string; node: string; daemonSet: string }>
   | Of<'pod-evicted-with-node', { pod: string; node: string; why: NodeEvictionReason }>

@@ -41,7 +41,7 @@ export type FlappingState =
 /** Why a node is kept no longer. */
 export type FlappingEnd = 'over' | 'cleared' | 'malformed' | 'too-long' | 'no-rule';
 
-/** For reports. */
+/** Flapping of a node, for reports. */
 export interface FlappingReport {
   readonly state: FlappingState;
   /** Number of recoveries within the window that this process counted. */

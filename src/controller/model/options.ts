@@ -101,7 +101,7 @@ export interface PodGcOptions {
 
 export const defaultPodGcOptions: PodGcOptions = { terminatedPodGcThreshold: 12_500 };
 
-/** In a cluster of one zone the shorter one, unless all control-plane nodes are silent too. */
+/** Defaults of the hold: in a cluster of one zone the shorter one, unless all control-plane nodes are silent too. */
 export const controlPlanePathFailureHoldDefaults = { longMs: 300_000, oneZoneMs: 60_000 } as const;
 
 export const defaultControllerOptions: ControllerOptions = {

@@ -2,7 +2,7 @@
 
 /** What is kept on the node with the taint. */
 export interface OutOfServiceRecord {
-  /** Of the boot that was fenced. */
+  /** Boot ID that was fenced. */
   readonly bootID: string;
   /** Evidence of fencing, such as `taint node.cloudprovider.kubernetes.io/shutdown`. */
   readonly evidence: string;

@@ -77,7 +77,7 @@ export interface ZoneSettings {
 
 /** When a node that recovers often is kept from new pods, and for how long. */
 export interface FlappingRule {
-  /** So many recoveries within {@link withinMs}: the node flaps, until it does not recover for that time. */
+  /** Number of recoveries within {@link withinMs} with which a node flaps, until it does not recover for that time. */
   readonly recoveries: number;
   readonly withinMs: number;
   /**
@@ -85,7 +85,7 @@ export interface FlappingRule {
    */
   readonly initialMs: number;
   readonly maxMs: number;
-  /** At most so many nodes of the policy are kept at once. */
+  /** Maximum of nodes of the policy that are kept at once. */
   readonly budget: MaxUnhealthy;
 }
 
@@ -140,9 +140,9 @@ export interface PolicyLimits {
   readonly resetAtMs: number | undefined;
 }
 
-/** At least one is set; of both the greater number is the limit. */
+/** A limit of nodes. At least one field is set; of both the greater number is the limit. */
 export interface MaxUnhealthy {
-  /** Of the nodes to which the policy applies, from 1 to 100. */
+  /** Share of the nodes to which the policy applies, from 1 to 100. */
   readonly percent: number | undefined;
   readonly count: number | undefined;
 }
@@ -191,7 +191,10 @@ export interface BreakerHold {
   readonly untilMs: number;
 }
 
-/** As many nodes of the policy are being emptied as may be at once, so this one gets no NoExecute taint for its health. */
+/**
+ * Hold of a node that gets no NoExecute taint for its health, because as many nodes of its policy are being emptied as
+ * may be at once.
+ */
 export interface ConcurrencyHold {
   readonly mode: 'Concurrency';
   /** Wall time of the next question: the end is not known. */
@@ -240,19 +243,19 @@ export interface PolicyCount {
   readonly nodes: number;
   /** Number of nodes that it and another policy claim equally. */
   readonly conflicts: number;
-  /** Only with limits, and only of a process that acts on them. */
+  /** Status of the breaker; only with limits, and only of a process that acts on them. */
   readonly breaker?: BreakerStatus;
-  /** Only with a rule for flapping nodes: how many are kept, and at most. */
+  /** Number of nodes that are kept from new pods, and its maximum; only with a rule for flapping nodes. */
   readonly flapping?: { readonly kept: number; readonly limit: number };
-  /** Only with a limit of nodes that are emptied at once. */
+  /** Nodes that are emptied at once; only with a limit of them. */
   readonly emptying?: EmptyingStatus;
 }
 
 /** What a policy does now, in numbers of nodes, and of pods that wait for their eviction. */
 export interface PolicyFigures extends PolicyCount {
-  /** Not Ready, or silent. */
+  /** Number of nodes that are not Ready, or silent. */
   readonly unhealthy: number;
-  /** For which a mode, a pause, planned maintenance or the breaker holds something. */
+  /** Number of nodes for which a mode, a pause, planned maintenance or the breaker holds something. */
   readonly held: number;
   readonly pendingEvictions: number;
 }

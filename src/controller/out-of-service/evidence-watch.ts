@@ -16,7 +16,7 @@ interface LastHeartbeat {
 export interface NodeSighting {
   readonly node: NodeView;
   readonly before: NodeView | undefined;
-  /** With what this state shows. */
+  /** The last heartbeat, including what this state shows. */
   readonly heartbeat: LastHeartbeat;
   /** The watches are fresh: this state is not much older than its arrival. */
   readonly isFresh: boolean;
@@ -25,7 +25,7 @@ export interface NodeSighting {
 interface WatchedNode {
   readonly uid: string;
   heartbeat: LastHeartbeat;
-  /** By the id of the evidence. */
+  /** Orders by the id of the evidence. */
   orders: ReadonlyMap<string, EvidenceOrder>;
 }
 

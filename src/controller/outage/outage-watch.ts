@@ -38,7 +38,7 @@ interface SilentNode extends Silence {
   /** The silence as it was reported. */
   readonly observed: ObservedSilence;
   readonly counts: boolean;
-  /** In planned maintenance: no evidence meanwhile. */
+  /** The node is in planned maintenance: no evidence meanwhile. */
   isMaintained: boolean;
   /** Estimated until the silence is classified, and final then. */
   atMs: number;
@@ -48,7 +48,7 @@ interface SilentNode extends Silence {
 }
 
 interface Announcement {
-  /** Of the node that became silent last. */
+  /** Time at which the last node of them became silent. */
   readonly silentAtMs: number;
   readonly notedAtMs: number;
 }
@@ -163,7 +163,7 @@ export class OutageWatch {
     return this.#announced.size;
   }
 
-  /** In the order in which they became silent: a hold counts from the first. */
+  /** Nodes that are not classified yet, in the order in which they became silent: a hold counts from the first. */
   #unnamedInOrder(): readonly SilentNode[] {
     const unnamed = [...this.#unnamed].sort().flatMap((node) => this.#silent.get(node) ?? []);
     return unnamed.sort((a, b) => a.atMs - b.atMs);

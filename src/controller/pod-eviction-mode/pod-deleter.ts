@@ -30,7 +30,7 @@ const reasonAttemptsMax = 3;
 
 export interface PodDeleterOptions {
   readonly pods: Pick<StoreReader<PodView>, 'get'>;
-  /** With the index {@link daemonSetsByNamespace}. */
+  /** DaemonSets, with the index {@link daemonSetsByNamespace}. */
   readonly daemonSets: Pick<StoreReader<DaemonSetView>, 'byIndex'>;
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;

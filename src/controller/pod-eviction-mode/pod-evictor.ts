@@ -1,6 +1,7 @@
 // Eviction mode: no taints, no tolerations. A node that is not Ready for longer than the pod eviction timeout is added
 // to its zone's queue; when it is served it is evaluated again, and then all its pods are deleted, and so is every pod
 // bound to it later, until the node is Ready.
+import type { NodeEvictor } from '../model/node-evictor.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
 import { isHealthTaint, noExecuteTaints } from '../../machinery/api/taints.ts';
@@ -38,7 +39,9 @@ interface PodEvictorOptions extends WaitingNodesOptions, Omit<PodDeleterOptions,
 }
 
 /** Deletes the pods of nodes that are not Ready for too long. Deletes in its own loop: `run`, or `drain`. */
-export class PodEvictor {
+const none: ReadonlyMap<string, unknown> = new Map();
+
+export class PodEvictor implements NodeEvictor {
   readonly #options: PodEvictorOptions;
   readonly #waiting: WaitingNodes;
   readonly #deleter: PodDeleter;
@@ -90,6 +93,15 @@ export class PodEvictor {
   }
 
   /** The node no longer exists. If it is queued, its pods are still deleted when it is served (as upstream). */
+  /** No taint is written. */
+  start(): undefined {
+    return undefined;
+  }
+
+  beingTainted(): ReadonlyMap<string, unknown> {
+    return none;
+  }
+
   forget(name: string): void {
     this.#evicted.delete(name);
     this.#waiting.forget(name);

@@ -158,7 +158,7 @@ export class PodMarker {
   }
 
   /**
-   * Only a pod that is new on its node is evaluated: one that becomes Ready again was reported by its kubelet, and is not
+   * Evaluates a pod that is new on its node; one that becomes Ready again was reported by its kubelet, and is not
    * marked again in this silence.
    */
   onPod(change: Change<PodView>): void {
@@ -239,7 +239,10 @@ export class PodMarker {
     return this.#done(key);
   }
 
-  /** From current state: the same pod, its node silent without a heartbeat since its slot, and no hold applies. */
+  /**
+   * Whether the mark is still wanted, from current state: the same pod, its node silent without a heartbeat since its
+   * slot, and no hold applies.
+   */
   #isStillWanted({ namespace, name, uid }: PodView): boolean {
     const { pods, slots } = this.#options;
     const pod = pods.get(podKey({ namespace, name }));

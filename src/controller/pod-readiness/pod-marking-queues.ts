@@ -38,7 +38,7 @@ interface PodMarkingQueuesOptions {
 export class PodMarkingQueues {
   readonly #options: PodMarkingQueuesOptions;
   readonly #queues: RateLimitedQueues;
-  /** Of nodes with a granted slot or a marked pod. */
+  /** Silences of nodes with a granted slot or a marked pod. */
   readonly #silences = new Map<string, Silence>();
 
   constructor(options: PodMarkingQueuesOptions) {
@@ -172,7 +172,7 @@ export class PodMarkingQueues {
     }
   }
 
-  /** To the limit of now. */
+  /** Sets the rate of a queue to the limit of now. */
   #resize(zone: string, queue: RateLimitedQueue): void {
     const { ratePerSecond, burst } = limitOf(this.#options.optionsOf(zone));
     queue.resize(ratePerSecond, burst, this.#options.clock.monotonicMs());

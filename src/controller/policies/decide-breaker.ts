@@ -6,7 +6,7 @@ import type { MaxUnhealthy, PolicyLimits, UnhealthyCount } from '../model/policy
 export interface OpenBreaker {
   /** Wall time. */
   readonly openedAtMs: number;
-  /** Since when, on the monotonic clock, not too many nodes are unhealthy; undefined: too many are. */
+  /** Time since which not too many nodes are unhealthy, on the monotonic clock; undefined: too many are. */
   readonly recoveredAtMs: number | undefined;
 }
 

@@ -34,7 +34,7 @@ export interface EmptyingNodesOptions {
 const searchAgainMs = 60_000;
 /** A node that was held is asked for again after this time. */
 const askAgainMs = 500;
-/** After an answer that holds a node, others of its policy are held without another count for this time. */
+/** Time for which, after an answer that holds a node, others of its policy are held without another count. */
 const heldForMs = 100;
 
 /** A policy with a maximum. */
@@ -50,9 +50,9 @@ export class EmptyingNodes {
   readonly #options: EmptyingNodesOptions;
   /** Every node that may have a taint for its health; checked at each question. */
   readonly #candidates = new Set<string>();
-  /** By policy: the nodes that were found last, which are looked at first. */
+  /** The nodes that were found last, by policy: they are looked at first. */
   readonly #found = new Map<string, readonly string[]>();
-  /** By policy: when a node was held last, on the monotonic clock. */
+  /** Time at which a node was held last, by policy, on the monotonic clock. */
   readonly #heldAtMs = new Map<string, number>();
   /** The policies for which candidates are kept; undefined: for none. */
   #policies: readonly NodePolicy[] | undefined;

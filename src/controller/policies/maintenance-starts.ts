@@ -11,7 +11,7 @@ type SignalNode = Pick<NodeView, 'name' | 'uid'>;
  * they exist.
  */
 export class MaintenanceStarts {
-  /** By node: the monotonic time at which each signal without a usable time was first seen. */
+  /** Monotonic time at which each signal without a usable time was first seen, by node. */
   readonly #seen = new Map<string, ReadonlyMap<string, number>>();
 
   /** Records when signals without a usable time are first seen. `signals`: all of this node; others of it are forgotten. */

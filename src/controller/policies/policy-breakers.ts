@@ -33,7 +33,7 @@ interface LimitedPolicy extends NodePolicy {
 
 export class PolicyBreakers {
   readonly #options: PolicyBreakersOptions;
-  /** By the name of the policy. */
+  /** Open breakers, by the name of the policy. */
   readonly #open = new Map<string, OpenBreaker>();
   /** Policies whose breaker closed since the last evaluation. */
   readonly #closed = new Set<string>();
@@ -179,7 +179,7 @@ export class PolicyBreakers {
     };
   }
 
-  /** By wall time. */
+  /** End of a breaker by wall time. */
   #endMs(open: OpenBreaker, limits: PolicyLimits): number {
     const now = this.#now();
     return now.wallMs + endOfBreakerMs(open, limits) - now.monotonicMs;

@@ -72,7 +72,7 @@ function namesOf(selection: PolicySelection): readonly string[] {
   }
 }
 
-/** Of several that claim it equally none applies. */
+/** Name of the policy that applies; of several that claim the node equally none does. */
 function nameOf(claims: readonly string[]): string | null {
   return claims.length === 1 ? (claims[0] ?? null) : null;
 }

@@ -12,7 +12,7 @@ export interface ActOnMatter {
 export interface EpisodeStep {
   /** Undefined: both sides agree. */
   readonly episode: Episode | undefined;
-  /** At most once per episode. */
+  /** Result of the episode, at most once. */
   readonly result: EpisodeResult | undefined;
 }
 

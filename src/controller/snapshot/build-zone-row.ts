@@ -7,7 +7,7 @@ interface ZoneFigures {
   readonly condition: string;
   readonly ready: number;
   readonly unready: number;
-  /** As far as its outer zone allows, as the tokens. */
+  /** Rate as far as the outer zone allows, as are the tokens. */
   readonly ratePerSecond: number;
   readonly tokens: number;
   readonly waiting: number;

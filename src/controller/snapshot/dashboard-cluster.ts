@@ -21,7 +21,7 @@ export class DashboardCluster {
   readonly #tally: CellTally;
   readonly #holds: DashboardHolds;
   readonly #evictions: DashboardEvictions;
-  /** In the order in which they were seen last. */
+  /** Leaders in the order in which they were seen last. */
   readonly #leaders = new Set<string>();
   #comparison: { readonly atMs: number; readonly rows: readonly ShadowRow[] | null } = { atMs: -Infinity, rows: null };
 
@@ -102,7 +102,7 @@ export class DashboardCluster {
 
 const noTally = { ready: 0, unready: 0 };
 
-/** As far as its outer zone allows. */
+/** Figures of a queue, as far as its outer zone allows. */
 function queueFigures(
   queue: ReturnType<DashboardSources['stages']['queues']['get']>,
   nowMs: number,

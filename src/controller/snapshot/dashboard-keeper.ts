@@ -57,7 +57,7 @@ export class DashboardKeeper {
     informers.pods.onChange('dashboard', (change) => this.#onPod(change));
   }
 
-  /** Until the signal aborts. Never rejects. */
+  /** Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.tick(signal);
@@ -109,7 +109,7 @@ export class DashboardKeeper {
     this.board.setCluster(this.#cluster.read(around));
   }
 
-  /** In slices. What changes meanwhile is marked for the next version. */
+  /** Updates nodes in slices. What changes meanwhile is marked for the next version. */
   async #update(names: ReadonlySet<string>, around: ClusterEvidence, signal: AbortSignal): Promise<void> {
     const { clock } = this.#sources;
     let beganMs = clock.monotonicMs();

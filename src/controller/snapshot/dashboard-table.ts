@@ -101,7 +101,7 @@ export class DashboardTable {
     board.set(after.cell);
   }
 
-  /** As {@link update} would compute this node now. For tests. */
+  /** The state of a node as {@link update} would compute it now. For tests. */
   compute(name: string): NodeCell | undefined {
     const { sources } = this.#options;
     const { clock } = sources;

@@ -44,7 +44,7 @@ export class EvictionSnapshot {
     };
   }
 
-  /** On the health clock, as are the times of the nodes before it. */
+  /** Time at which a node is due, on the health clock, as are the times of the nodes before it. */
   #dueMs(node: NodeView): number | undefined {
     const { stages, options } = this.#sources;
     const record = recordOf(node, this.#sources);

@@ -20,7 +20,7 @@ import { recordOf, type SnapshotSources } from './snapshot-sources.ts';
 export interface NodeQuery {
   readonly states: ReadonlySet<NodeState>;
   readonly limit: number;
-  /** Only nodes whose name sorts after this one. */
+  /** Name after which the names of the nodes sort. */
   readonly after: string;
 }
 
@@ -60,7 +60,7 @@ export interface EvictionList {
   readonly total: number;
 }
 
-/** By name. `outlookOf` explains a node. */
+/** Lists nodes by name. `outlookOf` explains a node. */
 export function listNodes(
   sources: SnapshotSources,
   outlookOf: (name: string) => NodeOutlook | undefined,
@@ -110,7 +110,7 @@ function isPaused(hold: NodeHold | undefined): boolean {
   return hold?.mode === 'Paused' && hold.source.kind !== 'config-file';
 }
 
-/** On the health clock; undefined: it is not silent. */
+/** Time since which a node is silent, on the health clock; undefined: it is not silent. */
 function silentSinceMs(node: NodeView, sources: SnapshotSources): number | undefined {
   const { stages } = sources;
   const record = recordOf(node, sources);

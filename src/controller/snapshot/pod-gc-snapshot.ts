@@ -49,7 +49,7 @@ function keptOutlook(pod: PodView, sources: SnapshotSources): CollectionOutlook 
   return isTerminated(pod) ? { kind: 'kept', ...finishedPods(sources) } : null;
 }
 
-/** Of all pods, with the time of the next round. */
+/** Report of the garbage collection of all pods, with the time of the next round. */
 export function buildPodGcReport(sources: SnapshotSources, { leading, now }: ClusterReport): PodGcReport {
   const { podGc } = sources.stages;
   const nextRoundAtMs = leading ? podGc.roundFromMs(now.monotonicMs) : Infinity;

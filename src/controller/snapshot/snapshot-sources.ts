@@ -43,7 +43,7 @@ export interface SnapshotSources {
     readonly outage: Pick<OutageWatch, 'hold' | 'heldUntilMs'>;
     readonly freshness: Pick<Freshness, 'nowMs' | 'staleness'> & Pick<WatchFreshness, 'arePodsStale'>;
     readonly outOfService: Pick<OutOfServiceTainter, 'assess'>;
-    readonly flapping: Pick<FlappingWatch, 'factsOf' | 'usages'>;
+    readonly flapping: Pick<FlappingWatch, 'reportOf' | 'usages'>;
     readonly policies: Pick<
       PolicyStage,
       | 'selectionOf'
@@ -61,9 +61,9 @@ export interface SnapshotSources {
   readonly informers: {
     readonly nodes: Informer<NodeView>;
     readonly leases: Informer<LeaseView>;
-    /** With the index `podsByNode`. */
+    /** Pods, with the index `podsByNode`. */
     readonly pods: Informer<PodView>;
-    /** In eviction mode. */
+    /** DaemonSets, in eviction mode. */
     readonly daemonSets?: Informer<DaemonSetView>;
     /** Where policies are objects of the API. */
     readonly policies?: Informer<unknown>;

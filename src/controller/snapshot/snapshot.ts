@@ -58,7 +58,10 @@ export class LiveSnapshot {
     this.#eviction = podEvictor && new EvictionSnapshot(sources, podEvictor);
   }
 
-  /** With a node: as they apply to it. A hold applies to the nodes for which it was classified. */
+  /**
+   * State of the cluster; with a node, as it applies to the node. A hold applies to the nodes for which it was
+   * classified.
+   */
   #cluster(node?: string): ClusterReport {
     const { leadership, holder, stages, controllers, options } = this.#sources;
     return {
@@ -108,7 +111,7 @@ export class LiveSnapshot {
       health: this.#health(node, cluster),
       policy: buildPolicyReport(this.#sources.options.current(), stages.policies.selectionOf(name)),
       outOfService: stages.outOfService.assess(node),
-      flapping: stages.flapping.factsOf(node),
+      flapping: stages.flapping.reportOf(node),
       taints: buildTaintReport(node, ready, cluster),
       eviction: this.#eviction?.of(node),
       zone: this.#zone(zone),
@@ -144,7 +147,7 @@ export class LiveSnapshot {
     return listEvictions(this.#sources, limit);
   }
 
-  /** By name. */
+  /** Outlooks of all zones, by name. */
   zones(): readonly ZoneOutlook[] {
     return this.#sources.stages.zones.zonesOfAllLevels().map((zone) => buildZoneOutlook(this.#zone(zone), this.#now));
   }
@@ -202,7 +205,7 @@ export class LiveSnapshot {
     return zone === undefined ? undefined : this.#zone(zone);
   }
 
-  /** Of a node: undefined unless the hold applies to it. */
+  /** The outage hold; for a node undefined unless the hold applies to it. */
   #outageHold(node: string | undefined): OutageHoldReport | undefined {
     const { outage } = this.#sources.stages;
     const hold = outage.hold();
@@ -257,7 +260,7 @@ export class LiveSnapshot {
     return others.map((other) => queues.get(other)?.size ?? 0);
   }
 
-  /** Of the zone itself: its outer zone has a bucket of its own. */
+  /** Queue of the zone itself: its outer zone has a bucket of its own. */
   #queueReport(zone: string): QueueReport {
     const nowMs = this.#sources.clock.monotonicMs();
     const queue = this.#sources.stages.queues.get(zone);
@@ -270,7 +273,7 @@ export class LiveSnapshot {
     };
   }
 
-  /** As far as its outer zone allows. */
+  /** Rate of a zone, as far as its outer zone allows. */
   #rateOf(zone: string): number {
     return this.#sources.stages.queues.get(zone)?.ratePerSecond ?? 0;
   }

@@ -16,7 +16,7 @@ interface Accepted {
 
 /** The deletions that the API server has accepted and that the cache does not show completed: it may be behind. */
 export class AcceptedDeletions {
-  /** By the pod's key. */
+  /** Accepted deletions, by the key of the pod. */
   readonly #accepted = new Map<string, Accepted>();
 
   get count(): number {

@@ -19,11 +19,11 @@ export interface RunningTaint {
 /** When a pod is to be deleted and why. */
 export interface EvictAt {
   readonly kind: 'evict';
-  /** On the monotonic clock. */
+  /** Time of the eviction on the monotonic clock. */
   readonly atMs: number;
   /** The taint whose countdown ends first, and the tolerated time; 0: not tolerated. */
   readonly taint: string;
-  /** As of {@link isForHealth}. */
+  /** Whether the eviction is for the health of the node, as of {@link isForHealth}. */
   readonly forHealth: boolean;
   readonly toleratedSeconds: number;
   /** When the countdown of that taint started for the pod, on the monotonic clock. */

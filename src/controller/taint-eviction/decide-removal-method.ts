@@ -10,14 +10,14 @@ interface RemovalEvidence {
   readonly heldAtMs?: number | undefined;
   /** The node of the pod is not Ready for another reason than silence. */
   readonly isReachable: boolean;
-  /** On the monotonic clock. */
+  /** Current time on the monotonic clock. */
   readonly nowMs: number;
 }
 
 /**
- * For the health of a reachable node by the Eviction API, until the timeout. It counts from the deadline, which follows from the
- * time in the taint, so that a restart loses nothing, or from the end of a hold. Pods of an unreachable node cannot be shut down in order anyway, and
- * taints of other clients are to delete.
+ * Method of removal: for the health of a reachable node the Eviction API, until the timeout. It counts from the
+ * deadline, which follows from the time in the taint, so that a restart loses nothing, or from the end of a hold. Pods
+ * of an unreachable node cannot be shut down in order anyway, and taints of other clients are to delete.
  */
 export function decideRemovalMethod(
   { atMs, forHealth }: Pick<EvictAt, 'atMs' | 'forHealth'>,
@@ -27,7 +27,7 @@ export function decideRemovalMethod(
   return nowMs < startOfTimeoutMs(atMs, heldAtMs) + timeoutMs ? 'evict' : 'delete';
 }
 
-/** From when on a budget may hold a pod that is due at `atMs`. */
+/** Time from which a budget may hold a pod that is due at `atMs`. */
 export function startOfTimeoutMs(atMs: number, heldAtMs = -Infinity): number {
   return Math.max(atMs, heldAtMs);
 }

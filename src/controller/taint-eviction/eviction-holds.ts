@@ -99,7 +99,7 @@ export class EvictionHolds {
     return this.#nowMs() - boundMs < nodeWatchDelayMsMax && this.#options.isNodeWatchBehind(resourceVersion);
   }
 
-  /** To be called when the deletion is due, and again as the result says. */
+  /** Whether a deletion that is due may proceed. To be called again as the result says. */
   check(pod: PodView, eviction: TimedEviction): HoldAnswer {
     const why = this.reasonFor(eviction, eviction.evictAt);
     if (why === undefined) {

@@ -26,7 +26,7 @@ export interface Hold {
   readonly why: EvictionHold;
   /** Time at which the deletion was last found to be held, on the monotonic clock. */
   readonly atMs: number;
-  /** For how long `why` has held it: without a break for `node-is-ready`, in all for the others. */
+  /** Time for which `why` has held the deletion: without a break for `node-is-ready`, in all for the others. */
   readonly heldMs: number;
   /** What other reasons have held it before. */
   readonly before: Readonly<Partial<Record<EvictionHold, number>>>;

@@ -63,7 +63,7 @@ export interface RemovalWait {
   readonly rate?: RateWait;
 }
 
-/** Without policies. */
+/** Rules without policies: pods are deleted at once. */
 export const deleteAtOnce: RemovalRules = {
   evictReachableOf: () => undefined,
   isReachable: () => false,

@@ -28,7 +28,7 @@ const stampResolutionMs = 1_000;
  * later `timeAdded`: then the taint was removed and added again, and is another one.
  */
 export class TaintClock {
-  /** Of every known node; most are empty. */
+  /** Taints of every known node; most are empty. */
   readonly #taints = new Map<string, readonly RunningTaint[]>();
 
   get(node: string): readonly RunningTaint[] {

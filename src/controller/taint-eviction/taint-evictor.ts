@@ -55,7 +55,7 @@ export class TaintEvictor {
   readonly #taints = new TaintClock();
   readonly #holds: EvictionHolds;
   readonly #removal: PodRemoval;
-  /** By `namespace/name`. */
+  /** Timed evictions, by `namespace/name`. */
   readonly #timed = new Map<string, TimedEviction>();
   readonly #queue = new WorkQueue(retryLimits);
   readonly #loop: WorkLoop;
@@ -254,7 +254,7 @@ export class TaintEvictor {
     for (const pod of this.#podsOf(name)) this.#cancel(pod, 'node-gone');
   }
 
-  /** At once, or where that would delay the renewal of the lease in slices. */
+  /** Evaluates the pods of a node at once, or in slices where that would delay the renewal of the lease. */
   #evaluatePodsOf(node: string, now: Now): void {
     const pods = this.#podsOf(node);
     if (!this.#evaluations.mayEvaluateNow(pods, this.#taints.get(node).length)) return;
@@ -427,7 +427,10 @@ export class TaintEvictor {
     }
   }
 
-  /** Before a deletion. The API server itself marks a pod that it evicts. Undefined: it is marked, or cannot be. */
+  /**
+   * Marks a pod before its deletion. The API server itself marks a pod that it evicts. Undefined: it is marked, or
+   * cannot be.
+   */
   async #mark(pod: PodView, eviction: TimedEviction, removal: Removal): Promise<WriteOutcome | undefined> {
     const { writer, clock } = this.#options;
     this.#announce(pod, eviction);

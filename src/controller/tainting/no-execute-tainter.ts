@@ -1,5 +1,6 @@
 // NoExecute taints evict pods, so they are added one at a time, at the zone's rate, and each node is evaluated again
 // before its taint is written. Removing a taint, or replacing one by the other, evicts no pod and is not rate-limited.
+import type { NodeEvictor } from '../model/node-evictor.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import type { Taint, TaintChange } from '../../machinery/api/taints.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
@@ -70,11 +71,11 @@ interface Write {
 interface Slot {
   readonly queue: RateLimitedQueue;
   readonly takenAtMs: number;
-  /** With the NoSchedule taints that are due. */
+  /** The NoSchedule taints that are due are written too. */
   readonly together: boolean;
 }
 
-export class NoExecuteTainter {
+export class NoExecuteTainter implements NodeEvictor {
   readonly #options: NoExecuteTainterOptions;
   /** Taint writes in flight, by node. */
   readonly #underway = new Map<string, Write>();
@@ -235,7 +236,9 @@ export class NoExecuteTainter {
     }
   }
 
-  /** Only a write that may have been applied spends its token. A node without the taint keeps its place. */
+  /**
+   * Concludes a write: only one that may have been applied spends its token. A node without the taint keeps its place.
+   */
   #conclude(name: string, { queue, takenAtMs }: Omit<Slot, 'together'>, outcome: WriteOutcome): void {
     const { queues } = this.#options;
     const nowMs = this.#nowMs();
@@ -295,7 +298,10 @@ export class NoExecuteTainter {
     }
   }
 
-  /** From current state: this node needs the same change, and where that adds a taint no hold applies. */
+  /**
+   * Whether the change is still wanted, from current state: this node needs the same change, and where that adds a
+   * taint no hold applies.
+   */
   #isStillWanted({ name, uid }: NodeView, change: TaintChange, intent: Intent): boolean {
     const { nodes, fullDisruption } = this.#options;
     if (intent === 'revoke') return fullDisruption();

@@ -9,7 +9,7 @@ export const deletionGraceMs = 500;
 
 export class DeletedObjects {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  /** By name: since when it is missing, on the monotonic clock. */
+  /** Monotonic time since which each object is missing, by name. */
   readonly #sinceMs = new Map<string, number>();
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {

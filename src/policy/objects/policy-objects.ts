@@ -54,7 +54,7 @@ export class PolicyObjects {
     options.informer.onChange('policies', (change) => this.#onChange(change));
   }
 
-  /** By the name of the object; empty before the first complete list. */
+  /** Assessments by the name of the object; empty before the first complete list. */
   get assessments(): PolicyAssessments {
     return this.#assessments;
   }
@@ -169,7 +169,7 @@ function isSameAssessment(before: PolicyAssessment | undefined, after: PolicyAss
   return before?.reason === after.reason && sameJson(before.problems, after.problems);
 }
 
-/** For the status page, in the order of the names. */
+/** Report of the policies for the status page, in the order of the names. */
 export function buildPolicyObjectsReport(assessments: PolicyAssessments): PolicyObjectsReport {
   const all = [...assessments.values()].sort((a, b) => (a.object.name < b.object.name ? -1 : 1));
   return {

@@ -34,7 +34,7 @@ interface PolicyStatusWriterOptions extends Ambient {
   readonly recorder: EventRecorder;
   readonly store: Pick<StoreReader<PolicyObject>, 'get'>;
   readonly assessments: () => PolicyAssessments;
-  /** By the name of the policy, counted in steps. */
+  /** Figures by the name of the policy, counted in steps. */
   readonly figures: () => Generator<undefined, ReadonlyMap<string, PolicyFigures>>;
 }
 
@@ -107,7 +107,7 @@ export class PolicyStatusWriter {
     }
   }
 
-  /** In slices, so that no heartbeat waits for it in a cluster of any size. */
+  /** Counts figures in slices, so that no heartbeat waits for it in a cluster of any size. */
   async #count(signal: AbortSignal): Promise<void> {
     const { assessments, figures, clock } = this.#options;
     if (assessments().size === 0) return;

@@ -92,12 +92,12 @@ export const durationRule: Omit<CelRule, 'path'> = {
   message: 'must be a duration > 0 and below 292 years',
 };
 
-/** Of a mapping: a structural schema has no schema of keys. */
+/** Rule for the keys of a mapping: a structural schema has no schema of keys. */
 export function buildKeyRule(pattern: string): Omit<CelRule, 'path'> {
   return { rule: `self.all(key, key.matches(r'${pattern}'))`, message: `each key must match ${pattern}` };
 }
 
-/** Of a minimum with a fraction: kube-apiserver rounds it down for a value without one. */
+/** Rule for a minimum with a fraction: kube-apiserver rounds it down for a value without one. */
 export function buildMinimumRule(minimum: number): Omit<CelRule, 'path'> {
   return { rule: `self >= ${minimum}`, message: `must be a number >= ${minimum}` };
 }
