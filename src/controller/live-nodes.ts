@@ -32,7 +32,7 @@ interface Answer {
 export class LiveNodes {
   readonly #options: LiveNodesOptions;
   readonly #reading = new Map<string, Promise<Answer>>();
-  /** In order of arrival. */
+  /** Answers in order of arrival. */
   readonly #answers = new Map<string, Answer>();
 
   constructor(options: LiveNodesOptions) {

@@ -14,11 +14,10 @@ import type { Freshness } from './model/freshness.ts';
 import type { NodeSource } from './model/commands.ts';
 import type { FlappingWatch } from './flapping/flapping-watch.ts';
 import type { DecisionSink } from './model/decisions.ts';
-import { readyOf } from './health/assess-node.ts';
+import { readyOf, unobservedRenewalMs } from './health/assess-node.ts';
 import { nodeRegistered, nodeRemoved } from './health/events.ts';
-import { unobservedRenewalMs } from './health/estimate-unobserved-renewal.ts';
 import type { HealthRecord } from './health/health-record.ts';
-import type { HealthTable, HealthAssessment } from './health/health-table.ts';
+import type { HealthAssessment, HealthTable } from './health/health-table.ts';
 import { allNodesHealthDuration, uncoveredNodes, unnoticedSilentNodes } from './health/metrics.ts';
 import type { SilenceAnswer, Suspect } from './health/silence-confirmer.ts';
 import type { HealthTransitions } from './health/health-transitions.ts';
@@ -41,7 +40,7 @@ const unnoticedGraces = 2;
 interface MonitorPassOptions {
   readonly policies: Pick<
     PolicyStage,
-    'current' | 'zoneOf' | 'holdOf' | 'observe' | 'evaluateBreakers' | 'forget' | 'maintenance'
+    'current' | 'zoneOf' | 'holdOf' | 'observe' | 'evaluateBreakers' | 'forget' | 'maintenance' | 'noteMaintenance'
   >;
   readonly flapping: Pick<FlappingWatch, 'endsInMs' | 'takeEnded'>;
   readonly nodes: NodeSource;
@@ -78,7 +77,7 @@ interface KnownNode {
   readonly uid: string;
   /** The effective Ready status: `Unknown` while the node is silent, whether written or not. */
   readonly ready: string;
-  /** As of the last pass. */
+  /** The node was silent in the last pass. */
   readonly isSilent: boolean;
 }
 
@@ -196,6 +195,7 @@ export class MonitorPass {
   hasWork(): boolean {
     const { health, freshness, policies, flapping } = this.#options;
     if (policies.maintenance.endsInMs() === 0 || flapping.endsInMs() === 0) return true;
+    health.settleDeadlines(freshness.nowMs());
     return this.#touched.size > 0 || health.hasDue(freshness.nowMs());
   }
 
@@ -257,6 +257,7 @@ export class MonitorPass {
     transitions.conclude(node, { assessment, ready, isNew, record });
     if (assessment.kind === 'suspect')
       findings.toConfirm.push({ node: name, heartbeatAtMs: record?.heartbeatAtMs ?? -Infinity });
+    policies.noteMaintenance(name);
     const isMaintained = policies.maintenance.observe(name, ready === 'True') !== undefined;
     if (ready === 'Unknown') this.#noteSilence(node, assessment, now);
     else outage.clear(name);
@@ -384,7 +385,7 @@ export class MonitorPass {
     if (change === 'entered') decisions.note({ kind: 'full-disruption-entered', zones: count });
     if (change !== 'left') return;
     // Heartbeats missed while all zones were disrupted do not count against any node.
-    health.trustAll(freshness.nowMs());
+    health.restartGracePeriods(freshness.nowMs());
     this.touchAll();
     decisions.note({ kind: 'full-disruption-left', zones: count });
   }
@@ -432,7 +433,10 @@ function noFindings(): Findings {
   return { toConfirm: [], recovered: [], removed: [] };
 }
 
-/** By the clock of the client that wrote the condition; the current time if there is none. */
+/**
+ * Time since which the node is Unknown, by the clock of the client that wrote the condition; the current time if there
+ * is none.
+ */
 function unknownSinceMs(node: NodeView, nowMs: number): number {
   const since = findCondition(node.conditions, 'Ready')?.lastTransitionTime;
   return (since === undefined ? undefined : parseTimestamp(since)) ?? nowMs;

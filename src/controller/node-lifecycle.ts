@@ -27,7 +27,8 @@ import { runningParts } from './model/options.ts';
 import * as podGc from './pod-gc/metrics.ts';
 import * as podReadiness from './pod-readiness/metrics.ts';
 import * as freshness from './freshness/metrics.ts';
-import { type NodeLifecycleOptions, Stages } from './stages.ts';
+import type { NodeLifecycleOptions } from './lifecycle-options.ts';
+import { buildStages, type Stages } from './stages.ts';
 import * as flapping from './flapping/metrics.ts';
 import * as outOfService from './out-of-service/metrics.ts';
 import * as policies from './policies/metrics.ts';
@@ -49,7 +50,6 @@ const drainMsMax = 5_000;
 
 export { podsByNode } from './taint-eviction/taint-evictor.ts';
 export { daemonSetsByNamespace } from './pod-eviction-mode/pod-deleter.ts';
-export type { NodeLifecycleOptions } from './stages.ts';
 
 /** All metrics of the controller. */
 export const controllerMetrics: readonly MetricDefinition[] = [
@@ -85,7 +85,7 @@ export class NodeLifecycle {
 
   constructor(options: NodeLifecycleOptions) {
     this.#options = options;
-    this.stages = new Stages(options, this.#abortWrites.signal);
+    this.stages = buildStages(options, this.#abortWrites.signal);
     const { nodes, leases } = options.informers;
     nodes.onChange('health', (change) => {
       this.#onNode(change);
@@ -291,16 +291,17 @@ export class NodeLifecycle {
   }
 
   /**
-   * Until the health clock may have reached the next deadline. It runs no faster than time, except when a list that
-   * replaces a watch has been read; the pass of each monitor period covers that. Deadlines that are close together are
-   * evaluated together.
+   * Milliseconds until the health clock may have reached the next deadline. It runs no faster than time, except when a
+   * list that replaces a watch has been read; the pass of each monitor period covers that. Deadlines that are close
+   * together are evaluated together.
    */
   #waitMs(): number {
     const { options, clock } = this.#options;
     const { health, freshness, policies, flapping } = this.stages;
     const nowMs = clock.monotonicMs();
     const healthNowMs = freshness.nowMs();
-    const silenceInMs = (health.nextDeadlineMs(healthNowMs + settledAheadMs) ?? Infinity) - healthNowMs;
+    health.settleDeadlines(healthNowMs + settledAheadMs);
+    const silenceInMs = (health.nextDeadlineMs() ?? Infinity) - healthNowMs;
     const dueInMs = Math.min(silenceInMs, policies.maintenance.endsInMs(), flapping.endsInMs());
     const periodMs = this.#passedAtMs + options.current().nodeMonitorPeriodMs - nowMs;
     const nextMs = Math.min(dueInMs <= periodMs + passGapMs ? dueInMs : periodMs, policies.breakersDueInMs());
@@ -310,7 +311,9 @@ export class NodeLifecycle {
   /** Whether a node becomes silent at this monotonic time or before if no heartbeat comes. */
   hasDeadlineBy(monotonicMs: number): boolean {
     const { health, freshness } = this.stages;
-    return health.hasDue(freshness.nowMs() + monotonicMs - this.#options.clock.monotonicMs());
+    const untilMs = freshness.nowMs() + monotonicMs - this.#options.clock.monotonicMs();
+    health.settleDeadlines(untilMs);
+    return health.hasDue(untilMs);
   }
 
   /** Evaluates every node once per resync period, whatever events were missed. Rounds never overlap. */
@@ -327,7 +330,7 @@ export class NodeLifecycle {
     }
   }
 
-  /** Without passes, as where another controller detects failures. */
+  /** Evaluates the breakers without passes, as where another controller detects failures. */
   #evaluateBreakers(): void {
     const { controllers, options } = this.#options;
     const { nodeLifecycle, taintEviction } = runningParts(controllers, options.current());
@@ -347,6 +350,7 @@ export class NodeLifecycle {
   #observePolicies(node: NodeView): void {
     const isReady = readyOf(node) === 'True';
     this.stages.policies.observe(node, isReady);
+    this.stages.policies.noteMaintenance(node.name);
     this.stages.policies.maintenance.observe(node.name, isReady);
   }
 
@@ -364,9 +368,9 @@ export class NodeLifecycle {
   /** One entry per step: queued nodes, admitted nodes and scheduled evictions whose end may have been missed. */
   *#checkKept(): Generator<undefined, void> {
     const { noExecute, marker, evictor } = this.stages;
-    for (const kept of [noExecute, marker]) {
-      for (const name of kept.kept()) {
-        kept.check(name);
+    for (const stage of [noExecute, marker]) {
+      for (const name of stage.queuedNodes()) {
+        stage.check(name);
         yield;
       }
     }
@@ -405,7 +409,7 @@ export class NodeLifecycle {
     if (change.kind === 'deleted' && monitor.evaluated(name) === undefined) return this.#forgetUnseen(name);
     if (change.kind !== 'deleted') this.#observeChange(change);
     // On standbys too: a signal of maintenance without a time counts from when it was first seen.
-    policies.maintenanceOf(name);
+    policies.noteMaintenance(name);
     if (change.kind === 'modified' && !this.#affectsDecisions(change.previous, change.object)) return;
     if (change.kind === 'modified') this.#applyPolicyChange(change.previous, change.object);
     this.#countRecovery(name);
@@ -415,7 +419,7 @@ export class NodeLifecycle {
     if (change.kind !== 'deleted' && readyOf(change.object) === 'True') alarm.wakeUp();
   }
 
-  /** On standbys too: a new leader goes on counting. */
+  /** Counts a recovery. On standbys too: a new leader goes on counting. */
   #countRecovery(name: string): void {
     const node = this.stages.nodes.get(name);
     if (node !== undefined) this.stages.flapping.observe(node);
@@ -424,7 +428,7 @@ export class NodeLifecycle {
   /** The policies changed. On standbys too, and where the policies come after the nodes. */
   #observeByPolicy(name: string): void {
     const { policies, nodes } = this.stages;
-    policies.maintenanceOf(name);
+    policies.noteMaintenance(name);
     this.#countRecovery(name);
     const node = nodes.get(name);
     if (node !== undefined) this.#observeEvidence(node, node);
@@ -474,7 +478,7 @@ export class NodeLifecycle {
     this.stages.evidence.observeHeartbeat(node.name, health.observe(node, leases.get(node.name), now));
   }
 
-  /** On standbys too: a new leader knows what came after the last heartbeat. */
+  /** Observes what a change of a node shows. On standbys too: a new leader knows what came after the last heartbeat. */
   #observeChange(change: Exclude<Change<NodeView>, { kind: 'deleted' }>): void {
     const { object: node } = change;
     this.#observe(node);
@@ -486,7 +490,7 @@ export class NodeLifecycle {
     const { evidence, health, freshness } = this.stages;
     const heartbeat = health.get(node.name);
     if (heartbeat === undefined) return;
-    const isFresh = freshness.staleness() === undefined && !freshness.isStandingIn();
+    const isFresh = freshness.staleness() === undefined && !freshness.usesFallback();
     evidence.observe({ node, before, heartbeat, isFresh });
   }
 }

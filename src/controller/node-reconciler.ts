@@ -23,18 +23,11 @@ import type { OutOfServiceTainter } from './out-of-service/out-of-service-tainte
 import type { PodMarker } from './pod-readiness/pod-marker.ts';
 import type { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
 import type { ZoneTable } from './zones/zone-table.ts';
+import type { NodeEvictor } from './model/node-evictor.ts';
 import type { Now } from './model/node-state.ts';
 
 /** A NoSchedule taint waits this long for a NoExecute taint, to be written with it. */
 const taintTogetherMsMax = 250;
-
-/** The outcome says whether the write has to be retried. */
-interface PodMover {
-  reconcile(node: NodeView, zone: string): Promise<WorkOutcome>;
-  revokeNoExecute(node: NodeView): Promise<WorkOutcome>;
-  /** Writes the NoExecute taint if the node needs it and a token is at hand; undefined if no write has begun. */
-  start?(node: NodeView, zone: string): Promise<void> | undefined;
-}
 
 interface NodeReconcilerOptions {
   readonly nodes: NodeSource;
@@ -45,8 +38,7 @@ interface NodeReconcilerOptions {
   readonly monitor: Pick<MonitorPass, 'evaluated'>;
   readonly zoneOf: (node: NodeView) => string;
   readonly noSchedule: NoScheduleTainter;
-  /** Evicts pods: by NoExecute taints, or in eviction mode by deleting them. */
-  readonly noExecute: PodMover;
+  readonly noExecute: Pick<NodeEvictor, 'reconcile' | 'revokeNoExecute' | 'start'>;
   readonly outOfService: Pick<OutOfServiceTainter, 'reconcile' | 'forget' | 'size'>;
   readonly flapping: Pick<FlappingTainter, 'reconcile' | 'forget' | 'size'>;
   readonly labels: LabelKeeper;
@@ -137,7 +129,7 @@ export class NodeReconciler {
     const { nodes, noExecute, zones, clock } = this.#options;
     const node = nodes.get(name);
     if (node === undefined || zones.fullDisruption || this.#awaitsPass(node)) return;
-    const writing = noExecute.start?.(node, this.#options.zoneOf(node));
+    const writing = noExecute.start(node, this.#options.zoneOf(node));
     if (writing === undefined) return;
     const over = new AbortController();
     await Promise.race([writing, clock.sleep(taintTogetherMsMax, over.signal)]);

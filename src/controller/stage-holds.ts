@@ -10,8 +10,8 @@ import { readyOf } from './health/assess-node.ts';
 import type { HealthTable } from './health/health-table.ts';
 import type { NodeSource } from './model/commands.ts';
 import type { ControllerSelection } from './model/options.ts';
-import type { NodeAct } from './model/policy.ts';
 import type { OutageWatch } from './outage/outage-watch.ts';
+import type { NodeWrite } from './policies/classify-act.ts';
 import type { PolicyStage } from './policies/policy-stage.ts';
 import type { EvictionHoldsOptions } from './taint-eviction/eviction-holds.ts';
 import type { ZoneTable } from './zones/zone-table.ts';
@@ -47,11 +47,19 @@ export class StageHolds {
   }
 
   /**
-   * Milliseconds for which the path-failure hold, a policy, a pause or, where it `evicts`, a breaker still holds this act;
-   * 0 if nothing does.
+   * Milliseconds for which the path-failure hold, a policy, a pause or, where it `evicts`, a breaker still holds this
+   * write; 0 if nothing does.
    */
-  heldForMs(node: string, act: NodeAct, evicts: boolean): number {
-    return Math.max(this.#heldByOutageMs(node), this.#stages.policies.heldForMs(node, act, evicts));
+  heldForMs(write: NodeWrite): number {
+    const hold = this.#stages.policies.actHoldOf(write);
+    const policyMs = hold === undefined ? 0 : Math.max(1, hold.untilMs - this.#options.clock.nowMs());
+    return Math.max(this.#heldByOutageMs(write.node), policyMs);
+  }
+
+  /** Records that a write is about to be made, and what holds it. */
+  noteAct(write: NodeWrite): void {
+    const { policies } = this.#stages;
+    policies.noteAct(write, policies.actHoldOf(write));
   }
 
   /**
@@ -76,20 +84,20 @@ export class StageHolds {
 
   /** What holds all deletions of pods of this node, for whatever taint. */
   policyHoldOf(node: string): ReturnType<NonNullable<EvictionHoldsOptions['policyHoldOf']>> {
-    const hold = this.#stages.policies.modeHold(node, 'delete-pods');
+    const hold = this.#stages.policies.modeHoldOf(node, 'delete-pods');
     if (hold === undefined) return undefined;
     const forMs = Math.max(0, hold.untilMs - this.#options.clock.nowMs());
     return { why: hold.mode === 'Observe' ? 'observed' : 'paused', forMs };
   }
 
-  /** It comes before holds that a live read ends: no evidence about one node ends a breaker. */
+  /** Hold by an open breaker. Precedes holds that a live read ends: no evidence about one node ends a breaker. */
   #breakerHold(node: string): NodeEvictionHold {
     return this.#stages.policies.breakerHoldOf(node) === undefined ? undefined : 'breaker';
   }
 
   /** Milliseconds for which something still holds the NoExecute taint for the health of this node; 0 if nothing does. */
   noExecuteHeldForMs(node: string): number {
-    return Math.max(this.heldForMs(node, 'add-taints', true), this.heldByMaintenanceMs(node));
+    return Math.max(this.heldForMs({ node, act: 'add-taints', evicts: true }), this.heldByMaintenanceMs(node));
   }
 
   /** What holds the deletion of a pod of this node for its health. */
@@ -139,11 +147,11 @@ export class StageHolds {
   isCacheLate(node: string): boolean {
     if (this.#options.informers.nodes.isUndecoded(objectKey('', node))) return true;
     const why = this.#stages.freshness.staleness();
-    return this.#stages.freshness.isStandingIn() || (why !== undefined && why !== 'observing');
+    return this.#stages.freshness.usesFallback() || (why !== undefined && why !== 'observing');
   }
 
   /** A recovery shows in the cache after the next list only. */
   #lateCache(): NodeEvictionHold {
-    return this.#stages.freshness.isStandingIn() ? 'late-cache' : undefined;
+    return this.#stages.freshness.usesFallback() ? 'late-cache' : undefined;
   }
 }

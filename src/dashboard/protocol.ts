@@ -22,7 +22,7 @@ export interface NodeCell {
   readonly zone: string;
   readonly policy: string | null;
   readonly state: NodeState;
-  /** When this state was first seen. */
+  /** Time at which the state was first seen. */
   readonly since: string;
   /** Number of pods bound to it. */
   readonly pods: number;
@@ -37,13 +37,13 @@ export interface ZoneRow {
   readonly outer: string | null;
   /** Null, as the next ones: this server does not know it. */
   readonly condition: string | null;
-  /** Those that count in its disruption state. */
+  /** Number of nodes that count in the disruption state of the zone. */
   readonly nodes: number;
   readonly unready: number;
   readonly ratePerSecond: number | null;
   readonly tokens: number | null;
   readonly waiting: number | null;
-  /** Until the queue is empty at this rate; null if it is not known or the rate is 0. */
+  /** Time until the queue is empty at this rate; null if it is not known or the rate is 0. */
   readonly drainSeconds: number | null;
 }
 
@@ -111,7 +111,7 @@ export interface Cluster {
   readonly leading: boolean;
   readonly leader: string | null;
   readonly shadow: boolean;
-  /** This replica first, then others that have led: a standby is not visible to other replicas. */
+  /** The replica that answers first, then others that have led: a standby is not visible to other replicas. */
   readonly replicas: readonly string[];
   readonly holds: readonly HoldBanner[];
   readonly policies: readonly PolicyRow[];

@@ -2,27 +2,27 @@ import { type DaemonSet, type DaemonSetView, transformDaemonSet } from '../machi
 import { type Lease, type LeaseView, transformLease } from '../machinery/api/lease.ts';
 import { type Node, type NodeView, transformNode } from '../machinery/api/node.ts';
 import { type Pod, type PodView, transformPod } from '../machinery/api/pod.ts';
-import { type PolicyObject, transformPolicyObject } from '../machinery/api/node-lifecycle-policy.ts';
+import { policyCrdName, type PolicyObject, transformPolicyObject } from '../machinery/api/node-lifecycle-policy.ts';
 import type { KubeObject } from '../machinery/api/meta.ts';
 import { nodeLeaseNamespace } from '../machinery/api/resources.ts';
 import { daemonSetsByNamespace, podsByNode } from '../controller/node-lifecycle.ts';
 import type { PolicySource } from '../controller/model/options.ts';
-import { planLeaseQuiet } from '../controller/freshness/plan-lease-quiet.ts';
+import { planLeaseQuiet } from '../controller/freshness/plan-freshness.ts';
 import { SharedInformer } from '../machinery/informer/shared-informer.ts';
 import type { Ambient } from '../machinery/ports/ambient.ts';
 import type { KubeReader } from '../machinery/ports/kube-reader.ts';
 import type { Random } from '../machinery/ports/random.ts';
 import type { ApiContact } from '../machinery/supervision/api-contact.ts';
-import { policyReader } from '../policy/objects/policy-reader.ts';
+import { ApiError } from '../machinery/api/api-error.ts';
 
 /** The informers of one replica, leader or standby. */
 export interface NodeInformers {
   readonly nodes: SharedInformer<Node, NodeView>;
   readonly leases: SharedInformer<Lease, LeaseView>;
   readonly pods: SharedInformer<Pod, PodView>;
-  /** Only in the legacy eviction mode. */
+  /** DaemonSets; only in the legacy eviction mode. */
   readonly daemonSets?: SharedInformer<DaemonSet, DaemonSetView>;
-  /** Only where policies are objects of the API. */
+  /** Policies; only where they are objects of the API. */
   readonly policies?: SharedInformer<KubeObject, PolicyObject>;
 }
 
@@ -103,4 +103,27 @@ function daemonSetInformer(shared: SharedDependencies): SharedInformer<DaemonSet
     shared: ['namespace', 'selector'],
     indexes: { [daemonSetsByNamespace]: ({ namespace }) => [namespace] },
   });
+}
+
+/**
+ * A reader for the informer of NodeLifecyclePolicy objects: the 404 of a resource that is not installed names the
+ * definition that is missing, for the log and the readiness check.
+ */
+export function policyReader(api: KubeReader): KubeReader {
+  return {
+    get: (resource, name, options) => api.get(resource, name, options),
+    list: (resource, options) => naming(api.list(resource, options)),
+    watch: (resource, options) => naming(api.watch(resource, options)),
+  };
+}
+
+async function naming<T>(request: Promise<T>): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== 'not-found') throw error;
+    const { reason, code, retryAfterMs, status } = error;
+    const message = `the CustomResourceDefinition ${policyCrdName} is not installed, which --policy-source=crd needs`;
+    throw new ApiError({ reason, code, retryAfterMs, status, message, cause: error });
+  }
 }

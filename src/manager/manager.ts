@@ -18,7 +18,7 @@ import type { DashboardSources } from '../controller/snapshot/dashboard-sources.
 import { countPolicyFigures } from '../controller/snapshot/policy-figures.ts';
 import { LiveSnapshot, type Snapshot } from '../controller/snapshot/snapshot.ts';
 import type { SnapshotSources } from '../controller/snapshot/snapshot-sources.ts';
-import type { ConfigFileFacts } from '../controller/explain/facts.ts';
+import type { ConfigFileReport } from '../controller/explain/reports.ts';
 import type { LeaseApi } from '../machinery/election/election-options.ts';
 import { LeaderElector } from '../machinery/election/leader-elector.ts';
 import type { Broadcaster } from '../machinery/events/broadcaster.ts';
@@ -38,8 +38,7 @@ import { LinkedAbort } from '../machinery/supervision/abort.ts';
 import { ApiCanaryLease } from './canary-lease.ts';
 import { makeInformers, type NodeInformers } from './informers.ts';
 import { ApiLiveLeases } from './live-leases.ts';
-import { buildPolicyObjectsFacts } from '../policy/objects/build-policy-objects-facts.ts';
-import { type PolicyAdoption, PolicyObjects } from '../policy/objects/policy-objects.ts';
+import { buildPolicyObjectsReport, type PolicyAdoption, PolicyObjects } from '../policy/objects/policy-objects.ts';
 import { PolicyStatusWriter } from '../policy/objects/policy-status-writer.ts';
 import { WriteBlocker } from './write-blocker.ts';
 
@@ -65,9 +64,9 @@ export interface ManagerConfig extends ControllerOptions, PodGcOptions {
 
 /** Clients with a rate limit each, so that no kind of request waits behind another. They ask {@link Manager.mayWrite}. */
 interface ManagerApis {
-  /** For informers and stages. */
+  /** API of informers and stages. */
   readonly main: KubeReader & KubeWriter;
-  /** For probes and live reads. */
+  /** API of probes and live reads. */
   readonly freshness: Pick<KubeReader, 'get' | 'list'>;
   /** Absent in shadow mode. */
   readonly writing?:
@@ -111,7 +110,7 @@ export class Manager {
   readonly #writeBlocker = new WriteBlocker();
   /** Undefined where policies come from the config file. */
   readonly #policyObjects: PolicyObjects | undefined;
-  /** The same; undefined in shadow mode too. */
+  /** Writer of the status of policies; undefined without policies of the API and in shadow mode. */
   readonly #policyStatus: PolicyStatusWriter | undefined;
   #solo = false;
 
@@ -206,7 +205,7 @@ export class Manager {
   }
 
   /** The state for the explain pages, read again at each request. */
-  snapshot(configFile: () => ConfigFileFacts | undefined): Snapshot {
+  snapshot(configFile: () => ConfigFileReport | undefined): Snapshot {
     return new LiveSnapshot({ ...this.#snapshotSources(), configFile });
   }
 
@@ -232,7 +231,7 @@ export class Manager {
       stages: this.lifecycle.stages,
       informers: { ...(this.#shadow?.informers ?? this.informers), ...policies },
       shadow: this.#shadow !== undefined,
-      policyObjects: () => this.#policyObjects && buildPolicyObjectsFacts(this.#policyObjects.assessments),
+      policyObjects: () => this.#policyObjects && buildPolicyObjectsReport(this.#policyObjects.assessments),
       leadership: this.#leadership(),
       holder: () => (this.#elector === undefined ? identity : this.#elector.holder()),
       clock,
@@ -399,7 +398,7 @@ export class Manager {
     for (const informer of Object.values(this.informers)) informer.noticeRollback();
   }
 
-  /** Without leader election a running replica leads. */
+  /** Leadership of the replica: without leader election a running replica leads. */
   #leadership(): Leadership {
     return this.#elector ?? { holds: () => this.#solo };
   }

@@ -1,12 +1,12 @@
 import { ApiError } from '../machinery/api/api-error.ts';
-import type { NodeLifecycleOptions } from '../controller/node-lifecycle.ts';
+import type { NodeLifecycleOptions } from '../controller/lifecycle-options.ts';
 import type { KubeReader } from '../machinery/ports/kube-reader.ts';
 
 /** Blocks all writes of a replica in shadow mode. An attempt is a bug and fails the readiness check. */
 export class WriteBlocker {
   #tries = 0;
 
-  /** For the transport, which calls it before it sends a write. */
+  /** Refuses each write, and counts it. The transport calls this before it sends one. */
   readonly mayWrite = (): boolean => {
     this.#tries += 1;
     return false;

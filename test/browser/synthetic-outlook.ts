@@ -1,6 +1,6 @@
 import { taintKeys } from '../../src/machinery/api/taints.ts';
 import type { NodeOutlook } from '../../src/controller/explain/build-node-outlook.ts';
-import type { Estimate, EvictionOutlook } from '../../src/controller/explain/facts.ts';
+import type { Estimate, EvictionOutlook } from '../../src/controller/explain/reports.ts';
 import type { NodeCell } from '../../src/dashboard/protocol.ts';
 
 const graceSeconds = 50;
@@ -29,12 +29,12 @@ export function buildSyntheticOutlook(cell: NodeCell): NodeOutlook {
       condition: 'normal',
       arithmetic: null,
       ratePerSecond: 0.1,
-      line: { waiting: 0, first: [], tokens: 1, nextToken: estimate(0) },
+      queue: { waiting: 0, first: [], tokens: 1, nextToken: estimate(0) },
       holds: [],
     },
     counted: true,
     taints: { carried: [], wanted: isSilent ? [{ key, effect: 'NoExecute' }] : [] },
-    line: null,
+    queue: null,
     holds: [],
     next: { act: 'add-taint', subject: key, given: 'no-heartbeat', when: estimate(20) },
     noExecuteTaint: isSilent ? { key, given: 'no-heartbeat', when: estimate(20) } : null,

@@ -116,7 +116,7 @@ export class FunctionWorld implements World {
     const keys = used.length === 0 ? ['k'] : used.map((_, at) => `k${at}`);
     const running = keys.map((key) => ({ taint: { key, effect: 'NoExecute' }, sinceMs: 0 }));
     const decision = decideEviction({ tolerations, terminating: false }, { taints: running, boundMs: 0 });
-    return decision.kind === 'leave' ? decision.atMs / 1_000 : -1;
+    return decision.kind === 'evict' ? decision.atMs / 1_000 : -1;
   }
 }
 

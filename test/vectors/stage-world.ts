@@ -89,7 +89,7 @@ export class StageWorld implements World {
         isMarked: () => false,
         noteMarked: () => undefined,
         forgetPod: () => undefined,
-        kept: () => [],
+        queuedNodes: () => [],
         serve: () => undefined,
         nextDueMs: () => Infinity,
       },

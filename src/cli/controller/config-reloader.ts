@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import type { Ambient } from '../../machinery/ports/ambient.ts';
 import { watchPath } from '../../machinery/adapters/path-watch.ts';
 import type { SettingChange } from '../../controller/model/decisions.ts';
-import type { ConfigFileFacts } from '../../controller/explain/facts.ts';
+import type { ConfigFileReport } from '../../controller/explain/reports.ts';
 import { Alarm } from '../../machinery/supervision/alarm.ts';
 import {
   configLastReloadSuccess,
@@ -56,8 +56,8 @@ export class ConfigReloader {
     this.#setSuccessMetrics();
   }
 
-  /** Differences between the file and the current settings. */
-  status(): ConfigFileFacts {
+  /** How the file and the current settings differ. */
+  status(): ConfigFileReport {
     return { path: this.#options.file.path, problems: this.#problems, waiting: this.#waiting };
   }
 

@@ -86,15 +86,16 @@ function parseHold(hold: JsonMap): string {
 
 function parseZone(zone: JsonMap): TopZone {
   const arithmetic = mapOf(zone['arithmetic']);
-  const line = mapOf(zone['line']);
+  // Older controllers name it `line`.
+  const queue = mapOf(zone['queue'] ?? zone['line']);
   return {
     name: textOf(zone['zone']),
     condition: textOf(zone['condition']),
     unready: parseNumber(arithmetic['unready']) ?? 0,
     size: parseNumber(arithmetic['size']) ?? 0,
     ratePerSecond: parseNumber(zone['ratePerSecond']) ?? 0,
-    tokens: parseNumber(line['tokens']) ?? 0,
-    waiting: parseNumber(line['waiting']) ?? 0,
+    tokens: parseNumber(queue['tokens']) ?? 0,
+    waiting: parseNumber(queue['waiting']) ?? 0,
   };
 }
 

@@ -80,7 +80,9 @@ function decideMark(evaluation: ClusterEvaluation, node: NodeView): NodePreview[
   const assessment = evaluation.assess(node);
   if (assessment.kind === 'alive') return 'later';
   if (assessment.conditions.length === 0) return 'already';
-  return evaluation.policies.check(node.name, 'mark-unknown', false) === undefined ? 'now' : 'held';
+  return evaluation.policies.actHoldOf({ node: node.name, act: 'mark-unknown', evicts: false }) === undefined
+    ? 'now'
+    : 'held';
 }
 
 interface TaintFate {
@@ -91,7 +93,8 @@ interface TaintFate {
 
 function decideTaint(evaluation: ClusterEvaluation, { name, taints }: NodeView, ready: string): TaintFate {
   const { policies, zones } = evaluation;
-  const isHeld = (act: NodeAct, evicts: boolean): boolean => policies.check(name, act, evicts) !== undefined;
+  const isHeld = (act: NodeAct, evicts: boolean): boolean =>
+    policies.actHoldOf({ node: name, act, evicts }) !== undefined;
   const need = decideNoExecuteNeed(zones.fullDisruption ? 'True' : ready, taints);
   switch (need.need) {
     case 'none':
@@ -127,7 +130,8 @@ function decideOutOfService(evaluation: ClusterEvaluation, node: NodeView): Node
     orderOf: (evidence) =>
       decideOrder(evidence, { observed: 'unknown', node, renewedAt: evaluation.renewedAt(node.name) }),
   });
-  const isHeld = (act: NodeAct, evicts: boolean): boolean => policies.check(node.name, act, evicts) !== undefined;
+  const isHeld = (act: NodeAct, evicts: boolean): boolean =>
+    policies.actHoldOf({ node: node.name, act, evicts }) !== undefined;
   if (state.kind === 'due') return isHeld('add-taints', true) ? 'held' : 'added';
   if (state.kind === 'back') return isHeld('remove-taints', false) ? 'held' : 'removed';
   return state.kind === 'in-place' ? 'carried' : 'none';
@@ -141,7 +145,7 @@ function decideKeeping(
   if (state.kind === 'kept') return { flapping: 'kept', keptUntil: state.record.until };
   // Nothing is due: that takes a recovery that was observed.
   if (state.kind === 'none' || state.kind === 'due') return { flapping: 'none', keptUntil: null };
-  const isHeld = policies.check(node.name, 'remove-taints', false) !== undefined;
+  const isHeld = policies.actHoldOf({ node: node.name, act: 'remove-taints', evicts: false }) !== undefined;
   return { flapping: isHeld ? 'held' : 'released', keptUntil: null };
 }
 
@@ -163,12 +167,12 @@ function decidePod(
     })),
     ...coming.map((key) => ({ taint: { key, effect: 'NoExecute' }, sinceMs: now.monotonicMs })),
   ];
-  const isKept = policies.keeperOf(pod) !== undefined;
-  const fate = decideEviction(pod, { taints: running, boundMs: -Infinity, isKept });
+  const isRetained = policies.keeperOf(pod) !== undefined;
+  const fate = decideEviction(pod, { taints: running, boundMs: -Infinity, isRetained });
   if (fate.kind === 'stay') return 'stays';
   const { forHealth } = fate;
   const waits = forHealth && coming.some((key) => key === fate.taint) && (taint === 'held' || taint === 'stopped');
-  const isHeld = policies.check(node.name, 'delete-pods', forHealth) !== undefined;
+  const isHeld = policies.actHoldOf({ node: node.name, act: 'delete-pods', evicts: forHealth }) !== undefined;
   return waits || isHeld || (forHealth && zones.fullDisruption) ? 'held' : 'evicted';
 }
 

@@ -1,28 +1,28 @@
 import type { NodeState } from '../../dashboard/protocol.ts';
 
-export interface NodeStateFacts {
+export interface NodeStateEvidence {
   /** Status of the Ready condition, or `missing`. */
   readonly ready: string;
-  /** Its last heartbeat is older than its grace period. */
+  /** The last heartbeat of the node is older than its grace period. */
   readonly isSilent: boolean;
-  /** It has a NoExecute taint for its health. */
+  /** The node has a NoExecute taint for its health. */
   readonly isTainted: boolean;
   /** Eviction mode: it is queued for the deletion of its pods, or they are being deleted. */
   readonly isEvicted: boolean;
   /** Pods of it are scheduled for deletion. */
   readonly hasLeavingPods: boolean;
   readonly isMaintained: boolean;
-  /** By its annotation or its policy. A pause of all nodes is not the state of a node. */
+  /** Paused by the annotation of the node or by its policy. A pause of all nodes is not the state of a node. */
   readonly isPaused: boolean;
 }
 
 /** The one state of a node that is shown: the last in this order that applies. */
-export function classifyNodeState(facts: NodeStateFacts): NodeState {
-  if (facts.isPaused) return 'paused';
-  if (facts.isMaintained) return 'maintenance';
-  if (facts.hasLeavingPods && (facts.isTainted || facts.isEvicted)) return 'emptying';
-  if (facts.isTainted) return 'tainted';
-  if (facts.ready === 'Unknown') return 'unreachable';
-  if (facts.isSilent) return 'suspect';
-  return facts.ready === 'True' ? 'ready' : 'not-ready';
+export function classifyNodeState(evidence: NodeStateEvidence): NodeState {
+  if (evidence.isPaused) return 'paused';
+  if (evidence.isMaintained) return 'maintenance';
+  if (evidence.hasLeavingPods && (evidence.isTainted || evidence.isEvicted)) return 'emptying';
+  if (evidence.isTainted) return 'tainted';
+  if (evidence.ready === 'Unknown') return 'unreachable';
+  if (evidence.isSilent) return 'suspect';
+  return evidence.ready === 'True' ? 'ready' : 'not-ready';
 }

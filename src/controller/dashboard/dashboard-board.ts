@@ -3,7 +3,6 @@
 import type { Cluster, Delta, NodeCell, Sample, ServerInfo, TimelineLine, ZoneRow } from '../../dashboard/protocol.ts';
 import { Ring } from '../../machinery/queueing/ring.ts';
 import type { DashboardSource, SnapshotHead } from './dashboard-source.ts';
-import { isSameCell } from './same-cell.ts';
 
 /** Number of nodes of one delta; a snapshot of many nodes is sent in pieces, a delta is not. */
 export const deltaNodesMax = 2_000;
@@ -37,6 +36,17 @@ interface Pending {
   sample: Sample | undefined;
 }
 
+/** Fields that can be compared by themselves. */
+const comparedFields = [
+  'name',
+  'state',
+  'since',
+  'zone',
+  'policy',
+  'pods',
+  'held',
+] as const satisfies readonly (keyof NodeCell)[];
+
 export class DashboardBoard implements DashboardSource {
   readonly generation = 0;
   readonly #options: BoardOptions;
@@ -46,7 +56,7 @@ export class DashboardBoard implements DashboardSource {
   readonly #samples = new Ring<Sample>(samplesMax);
   readonly #publications = new Ring<Publication>(publicationsKept);
   #cluster: Cluster | undefined;
-  /** Without the time, which always differs. */
+  /** Text of the cluster without the time, which always differs. */
   #clusterText = '';
   #zones: readonly ZoneRow[] = [];
   #zonesText = '[]';
@@ -213,4 +223,13 @@ function mergeNames(publications: readonly Publication[]): ReadonlySet<string> |
     for (const name of nodes) names.add(name);
   }
   return names.size > deltaNodesMax ? undefined : names;
+}
+
+/** Two cells are equal if they show the same. */
+function isSameCell(a: NodeCell, b: NodeCell): boolean {
+  return comparedFields.every((field) => a[field] === b[field]) && isSameStep(a.next, b.next);
+}
+
+function isSameStep(a: NodeCell['next'], b: NodeCell['next']): boolean {
+  return a?.what === b?.what && a?.at === b?.at;
 }

@@ -5,7 +5,10 @@ export type SnapshotHead = Omit<Snapshot, 'nodes'>;
 
 /** What a dashboard shows, of a controller or of another process. */
 export interface DashboardSource {
-  /** Another number than before: everything may be different, and every client gets a snapshot. */
+  /**
+   * Number of the state that is shown. After a change of it every client gets a snapshot, because everything may be
+   * different.
+   */
   readonly generation: number;
   /** Increases with each change. */
   readonly version: number;
@@ -16,7 +19,7 @@ export interface DashboardSource {
    * changed or not. Returns the function that ends it. A watcher must not throw.
    */
   watch(onTick: () => void): () => void;
-  /** To be called only if {@link isComplete}. */
+  /** The snapshot without its nodes. To be called only if {@link isComplete}. */
   head(): SnapshotHead;
   /** The names of all nodes. */
   names(): readonly string[];

@@ -1,6 +1,6 @@
 interface SweepOptions {
   readonly names: () => Iterable<string>;
-  /** Their number, about. */
+  /** Approximate number of the keys. */
   readonly size: () => number;
   readonly steps: number;
 }

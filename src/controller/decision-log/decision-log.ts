@@ -22,11 +22,11 @@ export const decisionsTotal = counter('node_lifecycle_decisions_total', 'Number 
 export interface NotedDecision {
   readonly atMs: number;
   readonly decision: Decision;
-  /** Of the pod that it is about; undefined for other decisions, and where it is not known. */
+  /** The uid of the pod of the decision; undefined for other decisions, and where it is not known. */
   readonly uid?: string;
 }
 
-interface Subject {
+interface SubjectHistory {
   readonly history: NotedDecision[];
   readonly limit: LineLimit;
 }
@@ -39,7 +39,7 @@ export class DecisionLog implements DecisionSink {
   readonly #logger: Logger;
   readonly #meter: Meter;
   readonly #nowMs: () => number;
-  readonly #subjects = new Map<string, Subject>();
+  readonly #subjects = new Map<string, SubjectHistory>();
   readonly #listeners = new Set<(noted: NotedDecision) => void>();
 
   constructor(logger: Logger, meter: Meter, nowMs: () => number) {
@@ -50,7 +50,7 @@ export class DecisionLog implements DecisionSink {
 
   note(decision: Decision, uid?: string): void {
     const noted = { atMs: this.#nowMs(), decision, ...(uid === undefined ? {} : { uid }) };
-    const { limit } = this.#keep(subjectOfDecision(decision), noted);
+    const { limit } = this.#store(subjectOfDecision(decision), noted);
     this.#meter.add(decisionsTotal, 1, { decision: decision.kind });
     const admitted = isAboutObject(decision) ? limit.admit(noted.atMs) : {};
     if (admitted !== undefined) this.#write(decision, admitted);
@@ -76,7 +76,7 @@ export class DecisionLog implements DecisionSink {
     return () => this.#listeners.delete(listener);
   }
 
-  #keep(name: string, noted: NotedDecision): Subject {
+  #store(name: string, noted: NotedDecision): SubjectHistory {
     const known = this.#subjects.get(name);
     known?.history.push(noted);
     if (known !== undefined && known.history.length > historyPerSubjectMax) known.history.shift();

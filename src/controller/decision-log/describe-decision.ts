@@ -8,7 +8,7 @@ import {
   describeBreakerCount,
   describeBreakerOpening,
   type Decision,
-  type DepartureReason,
+  type NodeEvictionReason,
   describeControlPlane,
   describeHoldEnd,
   describeStaleness,
@@ -135,7 +135,7 @@ const describers: Describers = {
   'node-evicted': ({ node, leaving, spared, terminating }) =>
     `node ${node}: deleting its pods: ${leaving} to delete, ${spared} of DaemonSets kept, ${terminating} already terminating`,
   'pod-spared': ({ pod, node, daemonSet }) => `pod ${pod} kept on ${node}: DaemonSet ${daemonSet} selects it`,
-  'pod-evicted-with-node': ({ pod, node, why }) => `pod ${pod} evicted from ${node}: ${departures[why]}`,
+  'pod-evicted-with-node': ({ pod, node, why }) => `pod ${pod} evicted from ${node}: ${nodeEvictionReasons[why]}`,
   'evaluation-failed': ({ stage, subject, message }) =>
     `evaluation of ${subject} failed (${stage}), a defect of this controller; retrying: ${message}`,
   'write-failed': ({ write, subject, reason }) =>
@@ -222,7 +222,7 @@ const keepReasons = {
   'not-permitted': 'reading the node is forbidden: grant get of nodes',
 } as const;
 
-const departures: Readonly<Record<DepartureReason, string>> = {
+const nodeEvictionReasons: Readonly<Record<NodeEvictionReason, string>> = {
   'node-evicted': 'the node was not Ready for longer than the pod eviction timeout',
   'landed-on-evicted-node': 'it was bound to the node after its other pods were deleted',
   'node-gone': 'the node no longer exists',

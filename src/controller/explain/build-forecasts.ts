@@ -5,23 +5,23 @@ import type { EvictionMark } from '../model/node-state.ts';
 import {
   buildNodeHolds,
   estimateBreakerEndMs,
-  estimateDepartureMs,
+  estimateRemovalMs,
   estimateMaintenanceEndMs,
   estimatePauseEndMs,
 } from './build-holds.ts';
 import { type Forecast, formatEstimate } from './format-time.ts';
 import { estimateSlotMs, type RateChange } from './estimate-slot.ts';
 import type {
-  Circumstances,
+  ClusterReport,
   Estimate,
   EvictionOutlook,
   Given,
   NextAction,
-  NodeEvictionFacts,
-  NodeFacts,
+  NodeEvictionReport,
+  NodeReport,
   PodBrief,
-  ZoneFacts,
-} from './facts.ts';
+  ZoneReport,
+} from './reports.ts';
 
 export type Action = Forecast<NextAction>;
 export type EvictionForecast = Forecast<EvictionOutlook>;
@@ -35,44 +35,44 @@ export interface NodeForecast {
     | {
         readonly mark: EvictionMark;
         readonly given: Given;
-        /** When it is queued; null if it is or was queued, or was not evaluated yet. */
+        /** Time at which the node is queued; null if it is or was queued, or was not evaluated yet. */
         readonly due: Estimate | null;
-        /** When it is served, or for an evicted node when its pods may be deleted. */
+        /** Time at which the node is served, or for an evicted node at which its pods may be deleted. */
         readonly atMs: number;
       }
     | undefined;
 }
 
 /** Prediction for a node, by mode; empty if this process does not run the node lifecycle controller. */
-export function buildNodeForecast(facts: NodeFacts, circumstances: Circumstances): NodeForecast {
-  if (!circumstances.runs.nodeLifecycle) return {};
-  return facts.eviction === undefined
-    ? { taint: buildTaintForecast(facts, circumstances) }
-    : { eviction: buildNodeEvictionForecast(facts, facts.eviction, circumstances) };
+export function buildNodeForecast(report: NodeReport, cluster: ClusterReport): NodeForecast {
+  if (!cluster.runs.nodeLifecycle) return {};
+  return report.eviction === undefined
+    ? { taint: buildTaintForecast(report, cluster) }
+    : { eviction: buildNodeEvictionForecast(report, report.eviction, cluster) };
 }
 
 /** A node that no longer exists keeps its place in the queue, and its pods are deleted when it is served. */
-export function buildLostNodeForecast(node: string, zone: ZoneFacts, circumstances: Circumstances): NodeForecast {
-  const atMs = estimateNodeSlotMs(node, zone, { atMs: circumstances.now.monotonicMs }, circumstances);
+export function buildLostNodeForecast(node: string, zone: ZoneReport, cluster: ClusterReport): NodeForecast {
+  const atMs = estimateNodeSlotMs(node, zone, { atMs: cluster.now.monotonicMs }, cluster);
   return { eviction: { mark: 'to-be-evicted', given: 'nothing-changes', due: null, atMs } };
 }
 
-/** When this pod is to be evicted: its scheduled eviction, or what the prediction for its node means for it. */
+/** Eviction of a pod: the scheduled one, or what the prediction for its node means for the pod. */
 export function buildEvictionForecast(
   { pod, tolerations, timedEviction, wait, terminating, daemonSet, keeper }: PodBrief,
   { taint, eviction }: NodeForecast,
-  circumstances: Circumstances,
+  cluster: ClusterReport,
 ): EvictionForecast | undefined {
-  if (timedEviction !== undefined) return buildScheduledForecast({ pod, wait }, timedEviction, circumstances);
+  if (timedEviction !== undefined) return buildScheduledForecast({ pod, wait }, timedEviction, cluster);
   // A policy that keeps it does so in every case that is left.
   if (terminating || keeper !== undefined) return undefined;
   if (eviction !== undefined) {
     const state = eviction.mark === 'evicted' ? 'scheduled' : 'predicted';
     const { given } = eviction;
-    const atMs = Math.max(eviction.atMs, estimateDepartureMs(wait));
+    const atMs = Math.max(eviction.atMs, estimateRemovalMs(wait));
     return daemonSet === undefined ? { pod, state, cause: { kind: 'node-evicted' }, given, atMs } : undefined;
   }
-  if (taint === undefined || !circumstances.runs.taintEviction) return undefined;
+  if (taint === undefined || !cluster.runs.taintEviction) return undefined;
   const { key, given, atMs } = taint;
   const { seconds } = buildTolerance(tolerations, { key, effect: 'NoExecute' });
   if (seconds === Infinity) return undefined;
@@ -83,16 +83,11 @@ export function buildEvictionForecast(
 function buildScheduledForecast(
   { pod, wait }: Pick<PodBrief, 'pod' | 'wait'>,
   { taint, forHealth, toleratedSeconds, atMs: dueAtMs }: NonNullable<PodBrief['timedEviction']>,
-  circumstances: Circumstances,
+  cluster: ClusterReport,
 ): EvictionForecast {
-  const atMs = isEvictionHeld(forHealth, circumstances)
+  const atMs = isEvictionHeld(forHealth, cluster)
     ? Infinity
-    : Math.max(
-        dueAtMs,
-        estimatePauseEndMs(circumstances),
-        estimateHealthHoldMs(forHealth, circumstances),
-        estimateDepartureMs(wait),
-      );
+    : Math.max(dueAtMs, estimatePauseEndMs(cluster), estimateHealthHoldMs(forHealth, cluster), estimateRemovalMs(wait));
   const cause = { kind: 'taint', taint, toleratedSeconds } as const;
   return { pod, state: 'scheduled', cause, given: 'nothing-changes', atMs };
 }
@@ -118,49 +113,45 @@ export function toleranceOf(toleration: Toleration | undefined): {
 }
 
 /** Undefined where it has a NoExecute taint or there is no cause. */
-function buildTaintForecast(facts: NodeFacts, circumstances: Circumstances): NodeForecast['taint'] {
-  const { node, zone, ready, health, taints } = facts;
+function buildTaintForecast(report: NodeReport, cluster: ClusterReport): NodeForecast['taint'] {
+  const { node, zone, ready, health, taints } = report;
   if (taints.rationedKey !== undefined) {
-    const atMs = estimateNodeSlotMs(node, zone, { atMs: circumstances.now.monotonicMs }, circumstances);
+    const atMs = estimateNodeSlotMs(node, zone, { atMs: cluster.now.monotonicMs }, cluster);
     return { key: taints.rationedKey, given: 'nothing-changes', atMs };
   }
   if (health === undefined || ready === 'Unknown' || ready === 'False') return undefined;
-  const change = rateChange(facts, circumstances);
-  const isUnconfirmed = buildNodeHolds(facts).length > 0;
-  const atMs = isUnconfirmed ? Infinity : estimateNodeSlotMs(node, zone, { atMs: change.atMs, change }, circumstances);
+  const change = rateChange(report, cluster);
+  const isUnconfirmed = buildNodeHolds(report).length > 0;
+  const atMs = isUnconfirmed ? Infinity : estimateNodeSlotMs(node, zone, { atMs: change.atMs, change }, cluster);
   return { key: taintKeys.unreachable, given: 'no-heartbeat', atMs };
 }
 
 /** Assumes no further heartbeat. */
 function buildNodeEvictionForecast(
-  facts: NodeFacts,
-  eviction: NodeEvictionFacts,
-  circumstances: Circumstances,
+  report: NodeReport,
+  eviction: NodeEvictionReport,
+  cluster: ClusterReport,
 ): NodeForecast['eviction'] {
   const { mark, dueAtMs } = eviction;
-  const freeAtMs = estimateFreeAtMs(circumstances);
+  const freeAtMs = estimateFreeAtMs(cluster);
   if (mark === 'evicted') {
-    const atMs = Math.max(circumstances.now.monotonicMs, freeAtMs);
+    const atMs = Math.max(cluster.now.monotonicMs, freeAtMs);
     return { mark, given: 'nothing-changes', due: null, atMs };
   }
   // Ready=False lasts until the kubelet reports otherwise; silence ends with any heartbeat.
-  const given = facts.ready === 'False' ? 'nothing-changes' : 'no-heartbeat';
+  const given = report.ready === 'False' ? 'nothing-changes' : 'no-heartbeat';
   const isTimed = mark === 'unmarked' && dueAtMs !== undefined;
-  const due = isTimed ? formatEstimate(freeAtMs === Infinity ? Infinity : dueAtMs, circumstances.now) : null;
-  return { mark, given, due, atMs: evictionSlotMs(facts, eviction, circumstances) };
+  const due = isTimed ? formatEstimate(freeAtMs === Infinity ? Infinity : dueAtMs, cluster.now) : null;
+  return { mark, given, due, atMs: evictionSlotMs(report, eviction, cluster) };
 }
 
-function evictionSlotMs(
-  facts: NodeFacts,
-  { dueAtMs, beforeMs }: NodeEvictionFacts,
-  circumstances: Circumstances,
-): number {
-  const { node, ready, zone } = facts;
+function evictionSlotMs(report: NodeReport, { dueAtMs, beforeMs }: NodeEvictionReport, cluster: ClusterReport): number {
+  const { node, ready, zone } = report;
   const becomesSilent = ready !== 'False' && ready !== 'Unknown';
-  if (dueAtMs === undefined || (becomesSilent && buildNodeHolds(facts).length > 0)) return Infinity;
-  const atMs = Math.max(dueAtMs, circumstances.now.monotonicMs);
-  const change = becomesSilent ? rateChange(facts, circumstances) : undefined;
-  return estimateNodeSlotMs(node, zone, { atMs, beforeMs, change }, circumstances);
+  if (dueAtMs === undefined || (becomesSilent && buildNodeHolds(report).length > 0)) return Infinity;
+  const atMs = Math.max(dueAtMs, cluster.now.monotonicMs);
+  const change = becomesSilent ? rateChange(report, cluster) : undefined;
+  return estimateNodeSlotMs(node, zone, { atMs, beforeMs, change }, cluster);
 }
 
 /** How a node that is not queued yet will be queued. */
@@ -172,17 +163,17 @@ interface Joining {
   readonly change?: RateChange | undefined;
 }
 
-/** When this node is served in its zone's queue: with a token of its zone and one of the outer zone. */
+/** Time at which a node is served in the queue of its zone: with a token of its zone and one of the outer zone. */
 function estimateNodeSlotMs(
   node: string,
-  { queue, outer }: ZoneFacts,
+  { queue, outer }: ZoneReport,
   { atMs, beforeMs = [], change }: Joining,
-  circumstances: Circumstances,
+  cluster: ClusterReport,
 ): number {
   const ahead = queue.nodes.indexOf(node);
   const queuedMs = queue.nodes.map(() => -Infinity);
   const arrivalsMs = ahead >= 0 ? queuedMs.slice(0, ahead + 1) : [...queuedMs, ...beforeMs, atMs];
-  const conditions = { notBeforeMs: estimateFreeAtMs(circumstances), change: ahead >= 0 ? undefined : change };
+  const conditions = { notBeforeMs: estimateFreeAtMs(cluster), change: ahead >= 0 ? undefined : change };
   const slotMs = estimateSlotMs(queue, arrivalsMs, conditions);
   if (outer === undefined) return slotMs;
   // Its zones take its tokens one after the other.
@@ -195,7 +186,7 @@ function queuedTimes(nodes: number): readonly number[] {
 }
 
 /** The rate of its zone when this node, and no other, becomes silent. */
-function rateChange({ health, ratePerSecondIfSilent }: NodeFacts, { now }: Circumstances): RateChange {
+function rateChange({ health, ratePerSecondIfSilent }: NodeReport, { now }: ClusterReport): RateChange {
   const atMs = Math.max(health?.silentFromMs ?? now.monotonicMs, now.monotonicMs);
   return { atMs, ratePerSecond: ratePerSecondIfSilent };
 }
@@ -204,23 +195,23 @@ function rateChange({ health, ratePerSecondIfSilent }: NodeFacts, { now }: Circu
  * Earliest time of an action: only the leader acts; none while watches are stale or in a full disruption; a hold has an
  * end.
  */
-function estimateFreeAtMs(circumstances: Circumstances): number {
-  const { leading, stale, fullDisruption, outageHold, emptying } = circumstances;
+function estimateFreeAtMs(cluster: ClusterReport): number {
+  const { leading, stale, fullDisruption, outageHold, emptying } = cluster;
   if (!leading || fullDisruption || stale !== undefined || emptying !== undefined) return Infinity;
   return Math.max(
     outageHold?.untilMs ?? -Infinity,
-    estimatePauseEndMs(circumstances),
-    estimateBreakerEndMs(circumstances),
-    estimateMaintenanceEndMs(circumstances),
+    estimatePauseEndMs(cluster),
+    estimateBreakerEndMs(cluster),
+    estimateMaintenanceEndMs(cluster),
   );
 }
 
 /** An open breaker and planned maintenance hold evictions for the health of the node only. */
-function estimateHealthHoldMs(forHealth: boolean, circumstances: Circumstances): number {
-  return forHealth ? Math.max(estimateBreakerEndMs(circumstances), estimateMaintenanceEndMs(circumstances)) : -Infinity;
+function estimateHealthHoldMs(forHealth: boolean, cluster: ClusterReport): number {
+  return forHealth ? Math.max(estimateBreakerEndMs(cluster), estimateMaintenanceEndMs(cluster)) : -Infinity;
 }
 
 /** While stale or in a full disruption no pod is evicted for the health of its node. */
-function isEvictionHeld(forHealth: boolean, { leading, fullDisruption, stale }: Circumstances): boolean {
+function isEvictionHeld(forHealth: boolean, { leading, fullDisruption, stale }: ClusterReport): boolean {
   return !leading || ((fullDisruption || stale !== undefined) && forHealth);
 }

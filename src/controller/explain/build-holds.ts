@@ -6,22 +6,22 @@ import { controllerNames, type ControllerSelection, type PolicySource } from '..
 import type { Now } from '../model/node-state.ts';
 import type { BreakerStatus, EmptyingStatus, HoldSource, Maintenance, NodeHold } from '../model/policy.ts';
 import { formatEstimate, formatPast } from './format-time.ts';
-import type { Circumstances, Hold, NodeFacts, PodBrief, Unblocker, ZoneFacts } from './facts.ts';
+import type { ClusterReport, Hold, NodeReport, PodBrief, Unblocker, ZoneReport } from './reports.ts';
 
 type Part = keyof ControllerSelection;
 
 /** The controller that deletes the pods of failed nodes. */
-export function selectEvictingPart({ mode }: Circumstances): Part {
+export function selectEvictingPart({ mode }: ClusterReport): Part {
   return mode === 'taint' ? 'taintEviction' : 'nodeLifecycle';
 }
 
 /** Holds because the controllers that evict pods do not run in this process. */
-export function buildEvictionPartHolds(circumstances: Circumstances): readonly Hold[] {
-  return buildPartHolds([...new Set<Part>(['nodeLifecycle', selectEvictingPart(circumstances)])], circumstances);
+export function buildEvictionPartHolds(cluster: ClusterReport): readonly Hold[] {
+  return buildPartHolds([...new Set<Part>(['nodeLifecycle', selectEvictingPart(cluster)])], cluster);
 }
 
 /** Holds for those of these controllers that do not run in this process: their actions are not predicted. */
-export function buildPartHolds(parts: readonly Part[], { runs }: Circumstances): readonly Hold[] {
+export function buildPartHolds(parts: readonly Part[], { runs }: ClusterReport): readonly Hold[] {
   const unblockedBy: readonly Unblocker[] = [{ kind: 'flag', flag: 'controllers', wanted: 'naming it' }];
   return parts
     .filter((part) => !runs[part])
@@ -29,11 +29,11 @@ export function buildPartHolds(parts: readonly Part[], { runs }: Circumstances):
 }
 
 /** Holds that apply to all nodes. */
-export function buildHolds(circumstances: Circumstances): readonly Hold[] {
-  const { now, leading, shadow, leader, stale, fullDisruption, outageHold } = circumstances;
+export function buildHolds(cluster: ClusterReport): readonly Hold[] {
+  const { now, leading, shadow, leader, stale, fullDisruption, outageHold } = cluster;
   const holds: Hold[] = [];
   if (shadow) holds.push({ kind: 'shadow', unblockedBy: [{ kind: 'flag', flag: 'shadow', wanted: 'left out' }] });
-  holds.push(...buildPolicyHolds(circumstances));
+  holds.push(...buildPolicyHolds(cluster));
   if (!leading) holds.push({ kind: 'not-leader', unblockedBy: [{ kind: 'ask-leader', holder: leader }] });
   if (stale !== undefined) holds.push({ kind: 'stale', reason: stale, unblockedBy: [{ kind: 'contact-with-api' }] });
   if (fullDisruption)
@@ -50,23 +50,23 @@ export function buildHolds(circumstances: Circumstances): readonly Hold[] {
 }
 
 /** The hold of deletions of pods while their watch is stale. */
-export function buildStalePodsHolds({ podsStale }: Circumstances): readonly Hold[] {
+export function buildStalePodsHolds({ podsStale }: ClusterReport): readonly Hold[] {
   return podsStale ? [{ kind: 'stale-pods', unblockedBy: [{ kind: 'pods-watched' }] }] : [];
 }
 
 /** Holds by policies and pauses. */
-function buildPolicyHolds(circumstances: Circumstances): readonly Hold[] {
-  const { now, nodeHold, maintenance, breaker, emptying, policySource } = circumstances;
+function buildPolicyHolds(cluster: ClusterReport): readonly Hold[] {
+  const { now, nodeHold, maintenance, breaker, emptying, policySource } = cluster;
   return [
-    ...(nodeHold === undefined ? [] : [buildPolicyHold(nodeHold, circumstances)]),
+    ...(nodeHold === undefined ? [] : [buildPolicyHold(nodeHold, cluster)]),
     ...(maintenance === undefined ? [] : [buildMaintenanceHold(maintenance, now)]),
-    ...(breaker === undefined ? [] : [buildBreakerHold(breaker, circumstances)]),
+    ...(breaker === undefined ? [] : [buildBreakerHold(breaker, cluster)]),
     ...(emptying === undefined ? [] : [buildConcurrencyHold(emptying, policySource)]),
   ];
 }
 
 /** The hold by a policy or a pause. */
-function buildPolicyHold({ mode, source, untilMs }: NodeHold, { now, policySource }: Circumstances): Hold {
+function buildPolicyHold({ mode, source, untilMs }: NodeHold, { now, policySource }: ClusterReport): Hold {
   const unblockedBy = [unblockerOf(source, policySource), ...(Number.isFinite(untilMs) ? [endOf(untilMs, now)] : [])];
   if (mode === 'Observe' && source.kind === 'policy') return { kind: 'observed', policy: source.policy, unblockedBy };
   return { kind: 'paused', source, unblockedBy };
@@ -90,7 +90,7 @@ function buildConcurrencyHold({ policy, max, nodes }: EmptyingStatus, source: Po
 }
 
 /** Why the deletion of a pod, which is due, waits. */
-export function buildDepartureHolds({ wait }: Pick<PodBrief, 'wait'>, now: Now): readonly Hold[] {
+export function buildRemovalHolds({ wait }: Pick<PodBrief, 'wait'>, now: Now): readonly Hold[] {
   const holds: Hold[] = [];
   if (wait?.refused !== undefined) {
     const { why, message, sinceMs, deletedAtMs } = wait.refused;
@@ -106,8 +106,8 @@ export function buildDepartureHolds({ wait }: Pick<PodBrief, 'wait'>, now: Now):
   return holds;
 }
 
-/** When a pod that waits leaves at the latest, on the monotonic clock; -Infinity: it does not wait. */
-export function estimateDepartureMs(wait: PodBrief['wait']): number {
+/** When a pod that waits is removed at the latest, on the monotonic clock; -Infinity: it does not wait. */
+export function estimateRemovalMs(wait: PodBrief['wait']): number {
   return Math.max(wait?.refused?.deletedAtMs ?? -Infinity, estimateTokenMs(wait));
 }
 
@@ -139,7 +139,7 @@ function endOf(untilMs: number, now: Now): Unblocker {
   return { kind: 'pause-ends', when: formatEstimate(toMonotonicMs(untilMs, now), now) };
 }
 
-function buildBreakerHold(breaker: BreakerStatus, { now, policySource }: Circumstances): Hold {
+function buildBreakerHold(breaker: BreakerStatus, { now, policySource }: ClusterReport): Hold {
   const { policy, nodes, unhealthy, exempt, limit } = breaker;
   const unblockedBy = [endOfBreaker(breaker, now), ...buildResets(policy, policySource)];
   return { kind: 'breaker', policy, nodes, unhealthy, exempt, limit, unblockedBy };
@@ -162,17 +162,17 @@ function endOfBreaker(breaker: BreakerStatus, now: Now): Unblocker {
 }
 
 /** The end of an open breaker on the monotonic clock; -Infinity: closed; Infinity: no end is known. */
-export function estimateBreakerEndMs({ breaker, now }: Pick<Circumstances, 'breaker' | 'now'>): number {
+export function estimateBreakerEndMs({ breaker, now }: Pick<ClusterReport, 'breaker' | 'now'>): number {
   return breaker === undefined ? -Infinity : toMonotonicMs(breaker.untilMs ?? -Infinity, now);
 }
 
 /** The end of a pause on the monotonic clock; -Infinity: nothing is paused; Infinity: no end is known. */
-export function estimatePauseEndMs({ nodeHold, now }: Pick<Circumstances, 'nodeHold' | 'now'>): number {
+export function estimatePauseEndMs({ nodeHold, now }: Pick<ClusterReport, 'nodeHold' | 'now'>): number {
   return nodeHold?.mode === 'Paused' ? toMonotonicMs(nodeHold.untilMs, now) : -Infinity;
 }
 
 /** The latest end of planned maintenance on the monotonic clock; -Infinity: the node is not in maintenance. */
-export function estimateMaintenanceEndMs({ maintenance, now }: Pick<Circumstances, 'maintenance' | 'now'>): number {
+export function estimateMaintenanceEndMs({ maintenance, now }: Pick<ClusterReport, 'maintenance' | 'now'>): number {
   return maintenance === undefined ? -Infinity : toMonotonicMs(maintenance.untilMs, now);
 }
 
@@ -187,7 +187,7 @@ const unconfirmedEnds: Readonly<Record<UnconfirmedReason | 'leases-missing', Unb
 };
 
 /** Holds of this node: a silence has to be confirmed by a live read of the lease, and a failed read is no evidence. */
-export function buildNodeHolds({ health, ready, history }: NodeFacts): readonly Hold[] {
+export function buildNodeHolds({ health, ready, history }: NodeReport): readonly Hold[] {
   const last = history.at(-1)?.decision;
   if (last?.kind !== 'confirmation-held' || last.why === 'lease-renewed') return [];
   if (health?.silence.silent !== true || ready === 'Unknown') return [];
@@ -195,10 +195,10 @@ export function buildNodeHolds({ health, ready, history }: NodeFacts): readonly 
 }
 
 /** Holds of this zone's queue, besides those that apply to all zones. */
-export function buildZoneHolds(facts: ZoneFacts): readonly Hold[] {
-  const { zone, arithmetic, queue } = facts;
+export function buildZoneHolds(report: ZoneReport): readonly Hold[] {
+  const { zone, arithmetic, queue } = report;
   if (arithmetic === undefined || queue.ratePerSecond > 0 || arithmetic.rule === 'full-disruption') return [];
-  return [{ kind: 'zone-stopped', zone, rule: arithmetic.rule, unblockedBy: unblockers(facts, arithmetic.rule) }];
+  return [{ kind: 'zone-stopped', zone, rule: arithmetic.rule, unblockedBy: unblockers(report, arithmetic.rule) }];
 }
 
 const rateFlags: Readonly<Partial<Record<RateRule, string>>> = {
@@ -207,7 +207,7 @@ const rateFlags: Readonly<Partial<Record<RateRule, string>>> = {
   'large-zone-disrupted': 'secondary-node-eviction-rate',
 };
 
-function unblockers({ zone, recoveriesToNormal }: ZoneFacts, rule: RateRule): readonly Unblocker[] {
+function unblockers({ zone, recoveriesToNormal }: ZoneReport, rule: RateRule): readonly Unblocker[] {
   const flag = rateFlags[rule];
   const byFlag: readonly Unblocker[] = flag === undefined ? [] : [{ kind: 'flag', flag, wanted: 'above 0' }];
   const helps = rule === 'small-zone-disrupted' || rule === 'large-zone-disrupted';

@@ -17,29 +17,31 @@ import {
 } from './build-holds.ts';
 import { formatAction, formatEstimate, formatEviction } from './format-time.ts';
 import { buildZoneOutlook, type ZoneOutlook } from './build-zone-outlook.ts';
-import type { FlappingFacts } from '../model/flapping.ts';
+import type { FlappingReport } from '../model/flapping.ts';
 import type { Now } from '../model/node-state.ts';
-import type { Circumstances, NodeFacts } from './facts.ts';
+import type { ClusterReport, NodeReport } from './reports.ts';
 
 export type NodeOutlook = ReturnType<typeof buildNodeOutlook>;
 
 interface RareParts {
   /** The zone around its zone, which must allow a NoExecute taint too. */
   readonly outerZone?: ZoneOutlook;
-  /** It recovered within the window of its policy, is kept from new pods, or is to be released. */
-  readonly flapping?: FlappingFacts;
+  /**
+   * Flapping of the node: it recovered within the window of its policy, is kept from new pods, or is to be released.
+   */
+  readonly flapping?: FlappingReport;
 }
 
 const evictionsShownMax = 50;
 const notEvaluated = { lastHeartbeat: null, grace: null, silence: null };
 
 /** Current state of a node, the wanted state, the holds, and the next action with its time. */
-export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances) {
-  const { now, runs } = circumstances;
-  const { node, ready, counted, health, policy, outOfService, taints, zone, pods, problems, history } = facts;
-  const forecast = buildNodeForecast(facts, circumstances);
+export function buildNodeOutlook(report: NodeReport, cluster: ClusterReport) {
+  const { now, runs } = cluster;
+  const { node, ready, counted, health, policy, outOfService, taints, zone, pods, problems, history } = report;
+  const forecast = buildNodeForecast(report, cluster);
   const { taint, eviction } = forecast;
-  const evictions = buildEvictionForecasts(facts, forecast, circumstances);
+  const evictions = buildEvictionForecasts(report, forecast, cluster);
   const { lastHeartbeat, grace, silence } = health ?? notEvaluated;
   const ahead = zone.queue.nodes.indexOf(node);
   return {
@@ -53,22 +55,22 @@ export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances)
     /** Null: no policy or label allows the taint out-of-service, and no record of it exists. */
     outOfService: outOfService.kind === 'none' ? null : outOfService,
     zone: buildZoneOutlook(zone, now),
-    ...buildRareParts(facts, now),
+    ...buildRareParts(report, now),
     counted,
     /** `wanted` is null where this process does not manage taints. */
     taints: {
       carried: taints.carried,
-      wanted: runs.nodeLifecycle ? [...taints.wanted, ...selectFlappingTaints(facts)] : null,
+      wanted: runs.nodeLifecycle ? [...taints.wanted, ...selectFlappingTaints(report)] : null,
     },
     /** Null: not queued. */
-    line: ahead < 0 ? null : { ahead, waiting: zone.queue.nodes.length },
+    queue: ahead < 0 ? null : { ahead, waiting: zone.queue.nodes.length },
     holds: [
-      ...buildHolds(circumstances),
-      ...buildEvictionPartHolds(circumstances),
-      ...buildNodeHolds(facts),
+      ...buildHolds(cluster),
+      ...buildEvictionPartHolds(cluster),
+      ...buildNodeHolds(report),
       ...[zone, ...(zone.outer === undefined ? [] : [zone.outer])].flatMap(buildZoneHolds),
     ],
-    next: formatAction(buildNodeActions(facts, forecast, evictions, circumstances), now),
+    next: formatAction(buildNodeActions(report, forecast, evictions, cluster), now),
     /** Null: it has the taint, or there is no cause, as in eviction mode. */
     noExecuteTaint: taint ? { key: taint.key, given: taint.given, when: formatEstimate(taint.atMs, now) } : null,
     /** Null in taint mode, and where this process does not evict nodes. */
@@ -76,8 +78,8 @@ export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances)
       ? {
           mark: eviction.mark,
           due: eviction.due,
-          /** When it is served and its pods are deleted. Null: it is evicted. */
-          turn: eviction.mark === 'evicted' ? null : formatEstimate(eviction.atMs, now),
+          /** Time at which the node is served and its pods are deleted. Null: it is evicted. */
+          slot: eviction.mark === 'evicted' ? null : formatEstimate(eviction.atMs, now),
           given: eviction.given,
         }
       : null,
@@ -94,7 +96,7 @@ export function buildNodeOutlook(facts: NodeFacts, circumstances: Circumstances)
 }
 
 /** What most nodes do not have. */
-function buildRareParts({ zone: { outer }, flapping }: NodeFacts, now: Now): RareParts {
+function buildRareParts({ zone: { outer }, flapping }: NodeReport, now: Now): RareParts {
   const isUnknown = flapping.state.kind === 'none' && flapping.recoveries === 0;
   return {
     ...(outer === undefined ? {} : { outerZone: buildZoneOutlook(outer, now) }),
@@ -104,12 +106,12 @@ function buildRareParts({ zone: { outer }, flapping }: NodeFacts, now: Now): Rar
 
 /** Earliest first; pods with equal times by name, so that the order is deterministic. */
 function buildEvictionForecasts(
-  { pods }: NodeFacts,
+  { pods }: NodeReport,
   forecast: NodeForecast,
-  circumstances: Circumstances,
+  cluster: ClusterReport,
 ): readonly EvictionForecast[] {
   return pods
-    .flatMap((pod) => buildEvictionForecast(pod, forecast, circumstances) ?? [])
+    .flatMap((pod) => buildEvictionForecast(pod, forecast, cluster) ?? [])
     .sort((a, b) => compare(a.atMs, b.atMs) || compare(a.pod, b.pod));
 }
 
@@ -120,17 +122,16 @@ function compare<T extends number | string>(a: T, b: T): number {
 
 /** Actions of this process for a node and its pods; none unless it leads. `evictions`: soonest first. */
 function buildNodeActions(
-  facts: NodeFacts,
+  report: NodeReport,
   { taint, eviction }: NodeForecast,
   evictions: readonly EvictionForecast[],
-  circumstances: Circumstances,
+  cluster: ClusterReport,
 ): readonly Action[] {
-  if (!circumstances.leading) return [];
+  if (!cluster.leading) return [];
   const actions: Action[] = [];
-  if (circumstances.runs.nodeLifecycle) actions.push(...taintCorrections(facts, circumstances));
-  if (circumstances.runs.nodeLifecycle)
-    actions.push(...markings(facts, circumstances), ...releases(facts, circumstances));
-  if (facts.taints.rationedKey !== undefined && taint !== undefined) {
+  if (cluster.runs.nodeLifecycle) actions.push(...taintCorrections(report, cluster));
+  if (cluster.runs.nodeLifecycle) actions.push(...markings(report, cluster), ...releases(report, cluster));
+  if (report.taints.rationedKey !== undefined && taint !== undefined) {
     const { key, given, atMs } = taint;
     actions.push({ act: 'add-taint', subject: `${key}:NoExecute`, given, atMs });
   }
@@ -145,8 +146,8 @@ function buildNodeActions(
 }
 
 /** Taint changes that are not rate-limited: due now. */
-function taintCorrections({ taints }: NodeFacts, circumstances: Circumstances): readonly Action[] {
-  const { now } = circumstances;
+function taintCorrections({ taints }: NodeReport, cluster: ClusterReport): readonly Action[] {
+  const { now } = cluster;
   const { carried, wanted, surplus, rationedKey } = taints;
   const isRationed = ({ key, effect }: Taint): boolean => effect === 'NoExecute' && key === rationedKey;
   const missing = wanted.filter((taint) => !isRationed(taint) && !carried.some((other) => sameTaint(taint, other)));
@@ -155,35 +156,35 @@ function taintCorrections({ taints }: NodeFacts, circumstances: Circumstances): 
   const changes = [...missing.map((taint) => signed('+', taint)), ...surplus.map((taint) => signed('-', taint))];
   const isSwap = missing.some(({ effect }) => effect === 'NoExecute');
   // A pause holds additions only; a breaker and maintenance those of NoExecute taints.
-  const pausedUntilMs = missing.length > 0 ? estimatePauseEndMs(circumstances) : -Infinity;
-  const heldUntilMs = Math.max(estimateBreakerEndMs(circumstances), estimateMaintenanceEndMs(circumstances));
+  const pausedUntilMs = missing.length > 0 ? estimatePauseEndMs(cluster) : -Infinity;
+  const heldUntilMs = Math.max(estimateBreakerEndMs(cluster), estimateMaintenanceEndMs(cluster));
   const atMs = Math.max(now.monotonicMs, pausedUntilMs, isSwap ? heldUntilMs : -Infinity);
   return [{ act: 'change-taints', subject: changes.join(' '), given: 'nothing-changes', atMs }];
 }
 
 /** The taint of a node that is kept, or is to be kept. */
-function selectFlappingTaints({ flapping }: NodeFacts): readonly Taint[] {
+function selectFlappingTaints({ flapping }: NodeReport): readonly Taint[] {
   const isWanted = flapping.state.kind === 'kept' || flapping.state.kind === 'due';
   return isWanted ? [{ key: flappingTaintKey, effect: 'NoSchedule' }] : [];
 }
 
 /** The change of the taint of a node that flaps. */
-function releases({ flapping }: NodeFacts, circumstances: Circumstances): readonly Action[] {
-  const { now } = circumstances;
+function releases({ flapping }: NodeReport, cluster: ClusterReport): readonly Action[] {
+  const { now } = cluster;
   const { state } = flapping;
   const change = (sign: string, atMs: number): readonly Action[] => {
     return [{ act: 'change-taints', subject: `${sign}${flappingTaintKey}:NoSchedule`, given: 'nothing-changes', atMs }];
   };
   if (state.kind === 'none') return [];
-  if (state.kind === 'due') return change('+', Math.max(now.monotonicMs, estimatePauseEndMs(circumstances)));
+  if (state.kind === 'due') return change('+', Math.max(now.monotonicMs, estimatePauseEndMs(cluster)));
   return change('-', state.kind === 'kept' ? now.monotonicMs + state.record.untilMs - now.wallMs : now.monotonicMs);
 }
 
-function markings(facts: NodeFacts, circumstances: Circumstances): readonly Action[] {
-  const { now, stale } = circumstances;
-  const { ready, health } = facts;
+function markings(report: NodeReport, cluster: ClusterReport): readonly Action[] {
+  const { now, stale } = cluster;
+  const { ready, health } = report;
   if (health === undefined || ready === 'Unknown') return [];
-  const held = stale !== undefined || buildNodeHolds(facts).length > 0;
-  const atMs = held ? Infinity : Math.max(health.silentFromMs, now.monotonicMs, estimatePauseEndMs(circumstances));
+  const held = stale !== undefined || buildNodeHolds(report).length > 0;
+  const atMs = held ? Infinity : Math.max(health.silentFromMs, now.monotonicMs, estimatePauseEndMs(cluster));
   return [{ act: 'mark-unknown', subject: null, given: 'no-heartbeat', atMs }];
 }

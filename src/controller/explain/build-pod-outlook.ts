@@ -11,7 +11,7 @@ import {
   toleranceOf,
 } from './build-forecasts.ts';
 import {
-  buildDepartureHolds,
+  buildRemovalHolds,
   buildEvictionPartHolds,
   buildHolds,
   buildStalePodsHolds,
@@ -20,17 +20,17 @@ import {
   selectEvictingPart,
 } from './build-holds.ts';
 import { formatAction, formatEstimate, formatEviction, formatPast } from './format-time.ts';
-import type { Circumstances, Hold, PodFacts, StayOutlook } from './facts.ts';
+import type { ClusterReport, Hold, PodReport, StayOutlook } from './reports.ts';
 
 export type PodOutlook = ReturnType<typeof buildPodOutlook>;
 
 /** The countdowns of a pod, and when it will be evicted or garbage-collected. */
-export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
-  const { now } = circumstances;
-  const { pod, nodeName, phase, terminating, running, collection, problems, history, historyOfFormer } = facts;
-  const forecast = forecastOfNode(facts, circumstances);
-  const eviction = buildEvictionForecast(facts, forecast, circumstances);
-  const find = tolerationFinder(facts.tolerations, running.length);
+export function buildPodOutlook(report: PodReport, cluster: ClusterReport) {
+  const { now } = cluster;
+  const { pod, nodeName, phase, terminating, running, collection, problems, history, historyOfFormer } = report;
+  const forecast = forecastOfNode(report, cluster);
+  const eviction = buildEvictionForecast(report, forecast, cluster);
+  const find = tolerationFinder(report.tolerations, running.length);
   const actions: Action[] = [];
   if (eviction !== undefined)
     actions.push({ act: 'evict-pod', subject: pod, given: eviction.given, atMs: eviction.atMs });
@@ -39,7 +39,7 @@ export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
       act: 'collect-pod',
       subject: pod,
       given: 'nothing-changes',
-      atMs: collectionAtMs(facts, circumstances),
+      atMs: collectionAtMs(report, cluster),
     });
   return {
     pod,
@@ -51,13 +51,13 @@ export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
     /** Null: see `stays`. */
     eviction: eviction === undefined ? null : formatEviction(eviction, now),
     /** The eviction was scheduled for an earlier time than any countdown: the toleration has become longer since. */
-    keepsEarlierDeadline: keepsEarlierDeadline(facts),
+    keepsEarlierDeadline: keepsEarlierDeadline(report),
     /** Null: it is expected to be evicted. */
-    stays: eviction === undefined ? classifyStay(facts, forecast, circumstances) : null,
+    stays: eviction === undefined ? classifyStay(report, forecast, cluster) : null,
     /** Null: no rule applies, or the pod garbage collector does not run in this process. */
     collection: collection.outlook,
-    holds: holdsOf(facts, eviction, circumstances),
-    next: formatAction(circumstances.leading ? actions : [], now),
+    holds: holdsOf(report, eviction, cluster),
+    next: formatAction(cluster.leading ? actions : [], now),
     problems,
     history,
     historyOfFormer,
@@ -67,7 +67,7 @@ export function buildPodOutlook(facts: PodFacts, circumstances: Circumstances) {
 /** Stamps have whole seconds: a difference of one is none. */
 const stampMs = 1_000;
 
-function keepsEarlierDeadline({ timedEviction, running, tolerations }: PodFacts): boolean {
+function keepsEarlierDeadline({ timedEviction, running, tolerations }: PodReport): boolean {
   if (timedEviction === undefined || running.length === 0) return false;
   const find = tolerationFinder(tolerations, running.length);
   const ends = running.map(({ taint, sinceMs }) => sinceMs + toleranceOf(find(taint)).seconds * 1_000);
@@ -75,47 +75,43 @@ function keepsEarlierDeadline({ timedEviction, running, tolerations }: PodFacts)
 }
 
 /** A pause holds the deletion of a pod because of its node. */
-function collectionAtMs({ collection }: PodFacts, circumstances: Circumstances): number {
+function collectionAtMs({ collection }: PodReport, cluster: ClusterReport): number {
   const { outlook, atMs } = collection;
   const isForNode = outlook?.kind === 'expected' && (outlook.why === 'orphaned' || outlook.why === 'out-of-service');
-  return isForNode ? Math.max(atMs, estimatePauseEndMs(circumstances)) : atMs;
+  return isForNode ? Math.max(atMs, estimatePauseEndMs(cluster)) : atMs;
 }
 
-function forecastOfNode({ node, nodeName, queueOfLostNode }: PodFacts, circumstances: Circumstances): NodeForecast {
-  if (node !== undefined) return buildNodeForecast(node, circumstances);
-  return queueOfLostNode === undefined ? {} : buildLostNodeForecast(nodeName, queueOfLostNode, circumstances);
+function forecastOfNode({ node, nodeName, queueOfLostNode }: PodReport, cluster: ClusterReport): NodeForecast {
+  if (node !== undefined) return buildNodeForecast(node, cluster);
+  return queueOfLostNode === undefined ? {} : buildLostNodeForecast(nodeName, queueOfLostNode, cluster);
 }
 
 /** Why no eviction is predicted for a pod. */
-function classifyStay(facts: PodFacts, forecast: NodeForecast, circumstances: Circumstances): StayOutlook {
-  const part = selectEvictingPart(circumstances);
-  if (facts.terminating) return { why: 'already-terminating' };
-  if (!circumstances.runs[part]) return { why: 'not-run', part: controllerNames[part] };
-  if (facts.nodeName === '') return { why: 'not-bound' };
-  if (facts.node === undefined) return { why: 'node-unknown' };
-  if (facts.daemonSet !== undefined) return { why: 'daemon-set', daemonSet: facts.daemonSet };
-  if (facts.keeper !== undefined) return { why: 'completed', policy: facts.keeper };
-  return { why: toleratesAll(facts, forecast) ? 'tolerates-forever' : 'nothing-points-to-it' };
+function classifyStay(report: PodReport, forecast: NodeForecast, cluster: ClusterReport): StayOutlook {
+  const part = selectEvictingPart(cluster);
+  if (report.terminating) return { why: 'already-terminating' };
+  if (!cluster.runs[part]) return { why: 'not-run', part: controllerNames[part] };
+  if (report.nodeName === '') return { why: 'not-bound' };
+  if (report.node === undefined) return { why: 'node-unknown' };
+  if (report.daemonSet !== undefined) return { why: 'daemon-set', daemonSet: report.daemonSet };
+  if (report.keeper !== undefined) return { why: 'completed', policy: report.keeper };
+  return { why: toleratesAll(report, forecast) ? 'tolerates-forever' : 'nothing-points-to-it' };
 }
 
-/** It tolerates all current and predicted taints without a time limit. */
-function toleratesAll({ running, tolerations }: PodFacts, { taint }: NodeForecast): boolean {
+/** Whether a pod tolerates all current and predicted taints without a time limit. */
+function toleratesAll({ running, tolerations }: PodReport, { taint }: NodeForecast): boolean {
   if (running.length === 0) return taint !== undefined;
   const find = tolerationFinder(tolerations, running.length);
   return running.every(({ taint }) => toleranceOf(find(taint)).seconds === Infinity);
 }
 
-function holdsOf(
-  facts: PodFacts,
-  eviction: EvictionForecast | undefined,
-  circumstances: Circumstances,
-): readonly Hold[] {
-  const { node, queueOfLostNode, collection } = facts;
+function holdsOf(report: PodReport, eviction: EvictionForecast | undefined, cluster: ClusterReport): readonly Hold[] {
+  const { node, queueOfLostNode, collection } = report;
   const holds = [
-    ...buildHolds(circumstances),
-    ...buildStalePodsHolds(circumstances),
-    ...buildDepartureHolds(facts, circumstances.now),
-    ...buildEvictionPartHolds(circumstances),
+    ...buildHolds(cluster),
+    ...buildStalePodsHolds(cluster),
+    ...buildRemovalHolds(report, cluster.now),
+    ...buildEvictionPartHolds(cluster),
   ];
   const zone = node?.zone ?? queueOfLostNode;
   // A stopped queue holds a pod only if its eviction depends on it.
@@ -123,7 +119,7 @@ function holdsOf(
   return [...holds, ...collection.holds];
 }
 
-function countdownOf(matching: Toleration | undefined, { taint, sinceMs }: PodFacts['running'][number], now: Now) {
+function countdownOf(matching: Toleration | undefined, { taint, sinceMs }: PodReport['running'][number], now: Now) {
   const { toleration, seconds } = toleranceOf(matching);
   const forEver = seconds === Infinity;
   return {

@@ -3,32 +3,32 @@ import type { ZoneArithmetic } from '../model/decisions.ts';
 import { buildZoneHolds } from './build-holds.ts';
 import type { Now } from '../model/node-state.ts';
 import { formatEstimate } from './format-time.ts';
-import type { ZoneFacts } from './facts.ts';
+import type { ZoneReport } from './reports.ts';
 
 export type ZoneOutlook = ReturnType<typeof buildZoneOutlook>;
 
 const nodesShownMax = 20;
 
 /** A zone's condition with its arithmetic, its rate, and its queue. */
-export function buildZoneOutlook(facts: ZoneFacts, now: Now) {
-  const { zone, condition, queue } = facts;
+export function buildZoneOutlook(report: ZoneReport, now: Now) {
+  const { zone, condition, queue } = report;
   return {
     zone,
     condition,
     /** Null until the zone is evaluated for the first time. */
-    arithmetic: arithmeticOf(facts),
+    arithmetic: arithmeticOf(report),
     ratePerSecond: queue.ratePerSecond,
-    line: {
+    queue: {
       waiting: queue.nodes.length,
       first: queue.nodes.slice(0, nodesShownMax),
       tokens: Math.round(queue.tokens * 1_000) / 1_000,
       nextToken: formatEstimate(queue.nextTokenAtMs, now),
     },
-    holds: buildZoneHolds(facts),
+    holds: buildZoneHolds(report),
   } as const;
 }
 
-function arithmeticOf({ arithmetic, condition, queue }: ZoneFacts) {
+function arithmeticOf({ arithmetic, condition, queue }: ZoneReport) {
   if (arithmetic === undefined) return null;
   const { ready, unready, ...bounds } = arithmetic;
   const size = ready + unready;

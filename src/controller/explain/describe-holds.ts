@@ -2,7 +2,7 @@
 import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
 import { describeBreakerCount } from '../model/decisions.ts';
 import { describeHoldSource, type MaintenanceSignal } from '../model/policy.ts';
-import type { Hold, Unblocker } from './facts.ts';
+import type { Hold, Unblocker } from './reports.ts';
 import { estimateText, type Row, secondsText, textOf, type Texts } from './format-page.ts';
 
 export function describeHold(hold: Hold): string {
@@ -10,7 +10,7 @@ export function describeHold(hold: Hold): string {
   return `${textOf(holdReasons, 'kind', hold)}; would end: ${ways.join(', or ')}`;
 }
 
-/** The same without what would end it. */
+/** A hold as a sentence, without what would end it. */
 export function describeHoldReason(hold: Hold): string {
   return textOf(holdReasons, 'kind', hold);
 }

@@ -1,5 +1,5 @@
 // Lists of nodes and evictions as text: tables, as kubectl prints them.
-import type { Estimate, NextAction, Past } from './facts.ts';
+import type { Estimate, NextAction, Past } from './reports.ts';
 import { line } from './format-page.ts';
 
 interface NodeRow {
@@ -54,7 +54,7 @@ function describeDue({ inSeconds }: Estimate): string {
   return inSeconds === 0 ? 'now' : `in ${describeAge(inSeconds)}`;
 }
 
-/** As kubectl prints ages: `45s`, `12m`, `3h`, `2d`. */
+/** An age as kubectl prints it: `45s`, `12m`, `3h`, `2d`. */
 function describeAge(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)}s`;
   if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;

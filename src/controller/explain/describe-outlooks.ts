@@ -12,11 +12,11 @@ import type {
   CollectionOutlook,
   Estimate,
   EvictionOutlook,
-  FinishedFacts,
+  FinishedPodsReport,
   Given,
   NextAction,
   StayOutlook,
-} from './facts.ts';
+} from './reports.ts';
 import {
   ending,
   estimateText,
@@ -185,21 +185,21 @@ function flappingText({ node, flapping }: NodeOutlook): string | null {
   return `no new pods until ${until} (level ${level}); ${count}; to end it: ${clear}`;
 }
 
-function queueText({ line: queue, zone, outerZone }: NodeOutlook): string | null {
+function queueText({ queue, zone, outerZone }: NodeOutlook): string | null {
   const outer = outerZone === undefined ? '' : `; ${outerZone.zone}: ${bucketText(outerZone, 'tokens left')}`;
   return queue && `${queue.ahead} ahead, ${queue.waiting} waiting; ${bucketText(zone, 'tokens left')}${outer}`;
 }
 
-function bucketText({ line: { tokens, nextToken } }: ZoneOutlook, unit: string): string {
+function bucketText({ queue: { tokens, nextToken } }: ZoneOutlook, unit: string): string {
   return `${tokens} ${unit}, next token: ${estimateText(nextToken)}`;
 }
 
 function nodeEvictionText({ eviction }: NodeOutlook): string | null {
   if (eviction === null) return null;
-  const { mark, due, turn, given } = eviction;
-  if (turn === null) return `${mark}: its pods are deleted, and so is every pod bound to it later, until it is Ready`;
+  const { mark, due, slot, given } = eviction;
+  if (slot === null) return `${mark}: its pods are deleted, and so is every pod bound to it later, until it is Ready`;
   const time = due === null ? '' : `timeout ends: ${estimateText(due)}; `;
-  return `${mark}: ${time}pods deleted: ${conditionalText({ when: turn, given })}`;
+  return `${mark}: ${time}pods deleted: ${conditionalText({ when: slot, given })}`;
 }
 
 function evictionCountsText({ evictions: { scheduled, predicted, spared }, eviction }: NodeOutlook): string {
@@ -249,7 +249,7 @@ function collectionText(collection: CollectionOutlook): string {
 }
 
 /** How many terminated pods exist and are kept. */
-export function keptText({ finished, threshold }: FinishedFacts): string {
+export function keptText({ finished, threshold }: FinishedPodsReport): string {
   return `${finished} terminated pods, ${threshold ?? 'all'} are kept`;
 }
 
@@ -258,7 +258,7 @@ function zoneText({ zone, arithmetic }: ZoneOutlook): string {
 }
 
 function describeZone(outlook: ZoneOutlook): string {
-  const { waiting, first } = outlook.line;
+  const { waiting, first } = outlook.queue;
   const shown = waiting === 0 ? '' : `: ${first.join(', ')}${waiting > first.length ? ', …' : ''}`;
   return `${line(`zone ${zoneText(outlook)}`)}${rows([
     ['queue', `${waiting} waiting${shown}`],

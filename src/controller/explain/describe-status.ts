@@ -7,37 +7,37 @@ import type { ZoneOutlook } from './build-zone-outlook.ts';
 import { holdRows } from './describe-holds.ts';
 import { describeZones, keptText } from './describe-outlooks.ts';
 import type {
-  Circumstances,
-  ConfigFileFacts,
+  ClusterReport,
+  ConfigFileReport,
   Estimate,
-  EvictedNodesFacts,
+  EvictedNodesReport,
   HistoryLine,
   Hold,
-  InformerFacts,
-  PodGcFacts,
-  PolicyObjectsFacts,
-} from './facts.ts';
+  InformerReport,
+  PodGcReport,
+  PolicyObjectsReport,
+} from './reports.ts';
 import { ending, estimateText, line, type Row, rows, secondsText } from './format-page.ts';
 
 /** Summary of the controller: leadership, watches, queues and holds. */
-export interface StatusOutlook extends Pick<Circumstances, 'mode' | 'runs' | 'leading' | 'shadow' | 'leader'> {
+export interface StatusOutlook extends Pick<ClusterReport, 'mode' | 'runs' | 'leading' | 'shadow' | 'leader'> {
   readonly at: string;
   /** Null: without a config file. */
-  readonly configFile: ConfigFileFacts | null;
+  readonly configFile: ConfigFileReport | null;
   readonly holds: readonly Hold[];
-  readonly informers: readonly InformerFacts[];
+  readonly informers: readonly InformerReport[];
   /** Empty without policies. */
   readonly policies: readonly PolicyCount[];
   /** Absent: policies come from the config file. */
-  readonly policyObjects?: PolicyObjectsFacts;
+  readonly policyObjects?: PolicyObjectsReport;
   readonly zones: readonly ZoneOutlook[];
   /** Number of nodes in the queues of all zones. */
   readonly waiting: number;
   readonly evictions: { readonly scheduled: number; readonly first: Estimate | null };
   /** Null in taint mode. */
-  readonly evictedNodes: EvictedNodesFacts | null;
+  readonly evictedNodes: EvictedNodesReport | null;
   /** Null: not run by this process. */
-  readonly podGc: PodGcFacts | null;
+  readonly podGc: PodGcReport | null;
   readonly history: readonly HistoryLine[];
 }
 
@@ -64,7 +64,7 @@ export function describeStatus(status: StatusOutlook): string {
   ].join('');
 }
 
-function podGcText(podGc: PodGcFacts): string {
+function podGcText(podGc: PodGcReport): string {
   const { nextRound, missingNodes } = podGc;
   const missing = missingNodes === 0 ? '' : `; ${missingNodes} nodes that pods are bound to do not exist`;
   return `next round ${estimateText(nextRound)}; ${keptText(podGc)}${missing}`;
@@ -127,7 +127,7 @@ function lifecycleRows({ runs, waiting, evictedNodes }: StatusOutlook): readonly
   ];
 }
 
-function informerText(informer: InformerFacts): string {
+function informerText(informer: InformerReport): string {
   const { name, state, synced, objects, lastFrame, consecutiveFailures, lastError } = informer;
   const activity = lastFrame === null ? 'no frame received' : `last frame ${secondsText(lastFrame.secondsAgo)} ago`;
   const trouble =

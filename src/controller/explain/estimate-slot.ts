@@ -1,7 +1,7 @@
 // Predicts when nodes in a rate-limited queue are served. The bucket holds at most one token, so they are 1/rate apart;
 // a node ahead that no longer needs its slot spends no token, so the real time may be earlier. It is later by the delay
 // of the serving pass: at most a tenth of a second per node.
-import type { QueueFacts } from './facts.ts';
+import type { QueueReport } from './reports.ts';
 
 /** A change of the rate at that time. */
 export interface RateChange {
@@ -15,7 +15,7 @@ export interface SlotConditions {
   readonly change: RateChange | undefined;
 }
 
-type Bucket = Pick<QueueFacts, 'nextTokenAtMs' | 'ratePerSecond'>;
+type Bucket = Pick<QueueReport, 'nextTokenAtMs' | 'ratePerSecond'>;
 
 /**
  * When the last of these arrivals, in queue order, is served; Infinity if never. Queued nodes have the arrival time

@@ -1,6 +1,6 @@
 // What the pages in text form have in common: rows of a label and a text, times, and the history at the end.
 import { escapeLine } from '../../machinery/api/format-safe-text.ts';
-import type { Estimate, HistoryLine } from './facts.ts';
+import type { Estimate, HistoryLine } from './reports.ts';
 
 /** A label and its text. A text of null: no line. */
 export type Row = readonly [label: string, text: string | null];
@@ -40,7 +40,7 @@ export function ending(problems: readonly string[], history: readonly HistoryLin
   return rows(malformed) + historyRows('history', history);
 }
 
-/** Nothing if the history is empty. */
+/** Rows of a history; none if it is empty. */
 export function historyRows(label: string, history: readonly HistoryLine[]): string {
   if (history.length === 0) return '';
   return [line(`  ${label}`), ...history.map(({ at, text }) => line(`    ${at}  ${text}`))].join('');

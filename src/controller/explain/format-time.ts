@@ -1,6 +1,6 @@
 import { formatMicroTime } from '../../machinery/api/timestamps.ts';
 import type { Now } from '../model/node-state.ts';
-import type { Estimate, EvictionOutlook, NextAction, Past } from './facts.ts';
+import type { Estimate, EvictionOutlook, NextAction, Past } from './reports.ts';
 
 /** A prediction with its time on the monotonic clock; Infinity: not in the current state. */
 export type Forecast<T> = Omit<T, 'when'> & { readonly atMs: number };
@@ -29,7 +29,7 @@ export function formatAction(actions: readonly Forecast<NextAction>[], now: Now)
   return { ...action, when: formatEstimate(atMs, now) };
 }
 
-/** Of several at the same time, the first in the list. */
+/** The first action by time; of several at the same time, the first in the list. */
 export function selectSoonest<T extends { readonly atMs: number }>(all: readonly T[]): T | undefined {
   return all.reduce<T | undefined>(
     (soonest, next) => (soonest && soonest.atMs <= next.atMs ? soonest : next),

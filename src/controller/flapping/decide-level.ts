@@ -6,12 +6,12 @@ export const levelMax = 64;
 
 /** The recoveries of a node before the current one. Times are on the monotonic clock. */
 interface Recoveries {
-  /** When it recovered, oldest first. */
+  /** Times of the recoveries, oldest first. */
   readonly atMs: readonly number[];
   /** The level of the last recovery; 0: it did not flap. */
   readonly level: number;
-  /** It is still kept after an earlier recovery. */
-  readonly isKept: boolean;
+  /** The node still has the taint after an earlier recovery. */
+  readonly isTainted: boolean;
 }
 
 /** How many of these recoveries are within the window. */
@@ -20,8 +20,8 @@ export function countRecoveries(atMs: readonly number[], { withinMs }: FlappingR
 }
 
 /** Whether a node that flapped still does: it is kept, or recovered within the window. */
-export function isStillFlapping({ atMs, level, isKept }: Recoveries, rule: FlappingRule, nowMs: number): boolean {
-  return level > 0 && (isKept || countRecoveries(atMs.slice(-1), rule, nowMs) > 0);
+export function isStillFlapping({ atMs, level, isTainted }: Recoveries, rule: FlappingRule, nowMs: number): boolean {
+  return level > 0 && (isTainted || countRecoveries(atMs.slice(-1), rule, nowMs) > 0);
 }
 
 /**

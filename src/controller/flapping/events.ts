@@ -17,7 +17,7 @@ interface Keeping {
   readonly untilMs: number;
 }
 
-/** At each recovery after which the node is kept. */
+/** Event of each recovery after which the node is kept from new pods. */
 export function keptFlapping(node: NodeIdentity, { recoveries, rule, untilMs }: Keeping): EventDraft {
   const message = `The node ${describeRecoveries(recoveries, rule)}: it gets no new pods until ${formatTime(untilMs)} (taint ${flappingAnnotation}); kubectl annotate node ${node.name} ${flappingAnnotation}- ends it`;
   return { about: about(node), type: 'Warning', reason: 'NodeFlapping', message };

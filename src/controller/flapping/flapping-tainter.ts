@@ -26,10 +26,10 @@ import {
 import { isTaintedFlapping } from './assess-flapping.ts';
 import { keptFlapping, malformedFlapping, releasedFlapping } from './events.ts';
 import type { FlappingWatch } from './flapping-watch.ts';
-import { showFlappingNodes } from './flapping-gauge.ts';
-import { flappingRecoveries } from './metrics.ts';
+import { flappingNodes, flappingRecoveries } from './metrics.ts';
 import { formatRecord } from './parse-flapping-record.ts';
 import { isReady } from './recovery-history.ts';
+import type { BudgetUsage } from './flapping-budget.ts';
 
 /** The removal of the health taints waits for this taint at most so long after the recovery. */
 const togetherMsMax = 5_000;
@@ -55,7 +55,7 @@ interface FlappingOutcome {
 type TaintCommand = Extract<Command, { readonly kind: 'change-taints' }>;
 type Due = Extract<FlappingState, { readonly kind: 'due' }>;
 
-interface Kept extends AppliedFlappingRule {
+interface TaintedRecovery extends AppliedFlappingRule {
   readonly due: DueKeeping;
   /** Wall time. */
   readonly untilMs: number;
@@ -86,7 +86,7 @@ export class FlappingTainter {
     const state = watch.observe(node);
     this.#settleUnanswered(node, state);
     if (state.kind === 'none' || state.kind === 'kept') return undefined;
-    return state.kind === 'due' ? this.#keep(node, state) : this.#release(node, state.kind);
+    return state.kind === 'due' ? this.#addTaint(node, state) : this.#release(node, state.kind);
   }
 
   /** The node no longer exists. */
@@ -100,10 +100,10 @@ export class FlappingTainter {
     return Math.max(this.#options.watch.size, this.#unanswered.size);
   }
 
-  async #keep(node: NodeView, state: Due): Promise<FlappingOutcome> {
+  async #addTaint(node: NodeView, state: Due): Promise<FlappingOutcome> {
     const { watch } = this.#options;
     const { policy, rule, due } = state;
-    if (!watch.kept.reserve(node.name, state)) {
+    if (!watch.budget.reserve(node.name, state)) {
       this.#noteOverBudget(node.name, state);
       return settled;
     }
@@ -114,7 +114,7 @@ export class FlappingTainter {
     const outcome = await this.#options.writer.carryOut(command, () => this.#isStillDue(node, due));
     if (outcome.result === 'written') this.#settle(node.name, onWritten);
     // It reserves a place again when the hold ends.
-    if (outcome.result === 'held') watch.kept.note(node.name, { isKept: isTaintedFlapping(node), isDue: false });
+    if (outcome.result === 'held') watch.budget.note(node.name, { isTainted: isTaintedFlapping(node), isDue: false });
     if (mayHaveBeenDone(outcome) && this.#exists(node)) this.#unanswered.set(node.name, { text, onWritten });
     const afterMs = this.#repeatsInMs(outcome, due);
     if (afterMs !== undefined) return { work: { next: 'requeue', afterMs }, isReplacing: true };
@@ -130,14 +130,17 @@ export class FlappingTainter {
     return { kind: 'change-taints', node, add: [taint], remove, annotations, lane: 'recovery' };
   }
 
-  /** From current state, immediately before the request: the same node, Ready, after the same recovery. */
+  /**
+   * Whether the taint is still due, from current state, immediately before the request: the same node, Ready, after the
+   * same recovery.
+   */
   #isStillDue({ name, uid }: NodeView, { level, recoveredAtMs }: DueKeeping): boolean {
     const { nodes, watch } = this.#options;
     const node = nodes.get(name);
     if (node?.uid !== uid || !isReady(node)) return false;
     const state = watch.assess(node);
     if (state.kind !== 'due' || state.due.level !== level || state.due.recoveredAtMs !== recoveredAtMs) return false;
-    return watch.kept.allows(name, state);
+    return watch.budget.allows(name, state);
   }
 
   /**
@@ -187,7 +190,7 @@ export class FlappingTainter {
     return clock.nowMs() + monotonicMs - clock.monotonicMs();
   }
 
-  #noteKept({ node, remove }: TaintCommand, kept: Kept): void {
+  #noteKept({ node, remove }: TaintCommand, kept: TaintedRecovery): void {
     const { meter, decisions, recorder } = this.#options;
     const added = node.taints.some(({ key }) => key === flappingTaintKey) ? [] : [`${flappingTaintKey}:NoSchedule`];
     const removed = remove.map(({ key, effect }) => `${key}:${effect}`);
@@ -217,6 +220,16 @@ export class FlappingTainter {
     meter.add(flappingRecoveries, 1, { policy, result: 'over_budget' });
     const { recoveries } = due;
     const { withinMs } = rule;
-    decisions.note({ kind: 'flapping-not-kept', node, policy, recoveries, withinMs, ...watch.kept.usage(state) });
+    decisions.note({ kind: 'flapping-not-kept', node, policy, recoveries, withinMs, ...watch.budget.usage(state) });
   }
+}
+
+/** Sets the gauge of each policy at each scrape; nothing without such a policy. */
+function showFlappingNodes(meter: Meter, usages: () => ReadonlyMap<string, BudgetUsage>): void {
+  let shown: ReadonlyMap<string, BudgetUsage> = new Map();
+  meter.onRead(() => {
+    for (const policy of shown.keys()) meter.forget(flappingNodes, { policy });
+    shown = usages();
+    for (const [policy, { kept }] of shown) meter.set(flappingNodes, kept, { policy });
+  });
 }

@@ -3,11 +3,11 @@ import { isHealthTaint } from '../../machinery/api/taints.ts';
 import { KeyedHeap } from '../../machinery/queueing/keyed-heap.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
-import type { AppliedFlappingRule, FlappingFacts, FlappingState } from '../model/flapping.ts';
+import type { AppliedFlappingRule, FlappingReport, FlappingState } from '../model/flapping.ts';
 import type { Now } from '../model/node-state.ts';
 import type { NodePolicy, PolicySelection } from '../model/policy.ts';
 import { assessFlapping, isTaintedFlapping } from './assess-flapping.ts';
-import { type BudgetUsage, KeptNodes } from './kept-nodes.ts';
+import { type BudgetUsage, FlappingBudget } from './flapping-budget.ts';
 import { RecoveryHistory } from './recovery-history.ts';
 
 interface FlappingWatchOptions {
@@ -15,7 +15,7 @@ interface FlappingWatchOptions {
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
   readonly selectionOf: (node: string) => PolicySelection;
-  /** In planned maintenance: the recovery of such a node does not count. */
+  /** Whether a node is in planned maintenance: its recovery does not count. */
   readonly isMaintained: (node: string) => boolean;
   /** False: neither taint nor annotation has a meaning for this process. */
   readonly isEnabled: boolean;
@@ -29,7 +29,7 @@ const none: FlappingState = { kind: 'none' };
  * counting. Nothing is remembered of nodes whose policy has no rule for it.
  */
 export class FlappingWatch {
-  readonly kept: KeptNodes;
+  readonly budget: FlappingBudget;
   readonly #options: FlappingWatchOptions;
   readonly #history = new RecoveryHistory();
   /** Ends in wall time; each is taken once, and set again while it is in the future. */
@@ -37,10 +37,10 @@ export class FlappingWatch {
 
   constructor(options: FlappingWatchOptions) {
     this.#options = options;
-    this.kept = new KeptNodes({ ...options, policyOf: (node) => this.#policyOf(node)?.name });
+    this.budget = new FlappingBudget({ ...options, policyOf: (node) => this.#policyOf(node)?.name });
   }
 
-  /** This is the state of the node now. Level-triggered: may be called at any time. */
+  /** Takes the current state of a node. Level-triggered: may be called at any time. */
   observe(node: NodeView): FlappingState {
     if (!this.#options.isEnabled) return none;
     const { name } = node;
@@ -51,14 +51,14 @@ export class FlappingWatch {
       this.#history.observe(node, { rule: applied.rule, now: this.#now(), isMaintained });
     }
     const state = this.assess(node);
-    this.kept.note(name, { isKept: isTaintedFlapping(node), isDue: state.kind === 'due' });
+    this.budget.note(name, { isTainted: isTaintedFlapping(node), isDue: state.kind === 'due' });
     // One that has come is handled now, and again by the resync.
     if (state.kind === 'kept') this.#ends.set(name, state.record.untilMs);
     else this.#ends.remove(name);
     return state;
   }
 
-  /** What this state of the node requires. Changes nothing. */
+  /** What a state of a node requires. Changes nothing. */
   assess(node: NodeView): FlappingState {
     if (!this.#options.isEnabled) return none;
     const { monotonicMs, wallMs } = this.#now();
@@ -66,19 +66,19 @@ export class FlappingWatch {
     return assessFlapping(node, { applied: this.#appliedTo(node.name), due, wallMs });
   }
 
-  /** For reports. */
-  factsOf(node: NodeView): FlappingFacts {
+  /** Flapping of a node, for reports. */
+  reportOf(node: NodeView): FlappingReport {
     const rule = this.#appliedTo(node.name)?.rule;
     const recoveries = rule === undefined ? 0 : this.#history.recoveriesOf(node.name, rule, this.#now());
     return { state: this.assess(node), recoveries, rule };
   }
 
-  /** Of each policy with a rule, by name. */
+  /** Usage of the budget of each policy with a rule, by name. */
   usages(): ReadonlyMap<string, BudgetUsage> {
     const ruled = this.#options.options.current().policies.flatMap(({ name, flapping: rule }) => {
       return rule === undefined ? [] : [{ policy: name, rule }];
     });
-    return new Map(ruled.map((applied) => [applied.policy, this.kept.usage(applied)]));
+    return new Map(ruled.map((applied) => [applied.policy, this.budget.usage(applied)]));
   }
 
   /** The node is not kept after its last recovery. */
@@ -87,8 +87,8 @@ export class FlappingWatch {
   }
 
   /**
-   * This process leads from now on. A node without the health taints was handled by the leader before: it has pods, and is kept
-   * only if it has the record.
+   * Begins leadership. A node without the health taints was handled by the leader before: it has pods, and is kept from
+   * new ones only if it has the record.
    */
   takeOver(nodes: Iterable<NodeView>): void {
     for (const node of nodes) if (!node.taints.some(isHealthTaint)) this.settle(node.name);
@@ -111,13 +111,13 @@ export class FlappingWatch {
 
   forget(node: string): void {
     this.#history.forget(node);
-    this.kept.forget(node);
+    this.budget.forget(node);
     this.#ends.remove(node);
   }
 
   /** Number of entries of the largest collection. */
   get size(): number {
-    return Math.max(this.#history.size, this.kept.size, this.#ends.size);
+    return Math.max(this.#history.size, this.budget.size, this.#ends.size);
   }
 
   #appliedTo(node: string): AppliedFlappingRule | undefined {

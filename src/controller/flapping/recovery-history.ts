@@ -14,16 +14,16 @@ const recoveriesMax = 100;
 
 /** A node that is not Ready and has a health taint, until it is Ready without one. */
 interface Impairment {
-  /** In planned maintenance meanwhile: its recovery does not count. */
+  /** The node was in planned maintenance meanwhile: its recovery does not count. */
   isPlanned: boolean;
-  /** Since when it is Ready, on the monotonic clock; undefined: it is not. */
+  /** Time since which the node is Ready, on the monotonic clock; undefined: it is not. */
   readyAtMs: number | undefined;
 }
 
 interface History {
   readonly uid: string;
   impairment: Impairment | undefined;
-  /** On the monotonic clock, oldest first. */
+  /** Times of the recoveries on the monotonic clock, oldest first. */
   recoveriesMs: readonly number[];
   level: number;
   due: DueKeeping | undefined;
@@ -34,7 +34,7 @@ interface History {
 interface Observation {
   readonly rule: FlappingRule;
   readonly now: Now;
-  /** In planned maintenance. */
+  /** The node is in planned maintenance. */
   readonly isMaintained: boolean;
 }
 
@@ -53,7 +53,7 @@ interface Begin extends Recorded {
  * shows is followed: the level in its annotation, and its removal by another client, with which counting starts again.
  */
 export class RecoveryHistory {
-  /** By name: the uid of each node that was Ready once. The first time is no recovery. */
+  /** The uid of each node that was Ready once, by name. The first time is no recovery. */
   readonly #seenReady = new Map<string, string>();
   readonly #histories = new Map<string, History>();
 
@@ -65,7 +65,7 @@ export class RecoveryHistory {
     const history = mark === 'cleared' ? this.#historyOf(node) : known;
     if (isReady(node)) this.#recover(node, history, { ...observation, isRecorded: mark === 'adopted' });
     else this.#impair(node, history, observation.isMaintained);
-    this.#keep(node.name, history, observation);
+    this.#store(node.name, history, observation);
   }
 
   /** The recovery after which the node is to be kept, while that lasts. */
@@ -80,7 +80,7 @@ export class RecoveryHistory {
     return history === undefined ? 0 : countRecoveries(history.recoveriesMs, rule, monotonicMs);
   }
 
-  /** It is not kept after its last recovery. */
+  /** The node is not kept from new pods after its last recovery. */
   settle(node: string): void {
     const history = this.#histories.get(node);
     if (history !== undefined) history.due = undefined;
@@ -101,7 +101,7 @@ export class RecoveryHistory {
     return Math.max(this.#seenReady.size, this.#histories.size);
   }
 
-  /** Of this node, not of an earlier one of its name. */
+  /** History of a node; a node of the same name and another uid has a new one. */
   #historyOf({ name, uid }: NodeView): History {
     const known = this.#histories.get(name);
     if (known?.uid === uid) return known;
@@ -177,7 +177,7 @@ export class RecoveryHistory {
   }
 
   /** Remembers only what may change a later decision. */
-  #keep(name: string, history: History, { rule, now }: Observation): void {
+  #store(name: string, history: History, { rule, now }: Observation): void {
     const { monotonicMs } = now;
     if (history.due !== undefined && history.due.untilMs <= monotonicMs) history.due = undefined;
     if (!isStillFlapping(toRecoveries(history), rule, monotonicMs)) history.level = 0;
@@ -189,13 +189,13 @@ export class RecoveryHistory {
   }
 }
 
-/** On the monotonic clock; not in the future. */
+/** Time of the recovery in a record, on the monotonic clock; not in the future. */
 function recoveredAtMs({ level, untilMs }: FlappingRecord, rule: FlappingRule, { monotonicMs, wallMs }: Now): number {
   return monotonicMs - Math.max(0, wallMs - (untilMs - keptForMs(level, rule)));
 }
 
 function toRecoveries({ recoveriesMs, level, adopted }: History): Parameters<typeof decideLevel>[0] {
-  return { atMs: recoveriesMs, level, isKept: adopted !== undefined };
+  return { atMs: recoveriesMs, level, isTainted: adopted !== undefined };
 }
 
 export function isReady({ conditions }: Pick<NodeView, 'conditions'>): boolean {

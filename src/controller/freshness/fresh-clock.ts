@@ -1,9 +1,9 @@
 export interface FreshnessLimits {
-  /** Of a gap between two contacts, at most this much counts. */
+  /** Maximum of a gap between two contacts that counts. */
   readonly contactMsMax: number;
-  /** After a longer gap the clock stands still for this time, so that every node can renew its lease once. */
+  /** Time for which the clock stands still after a longer gap, so that every node can renew its lease once. */
   readonly observeMs: number;
-  /** Of the time between two complete lists, at most this much counts. */
+  /** Maximum of the time between two complete lists that counts. */
   readonly listedMsMax: number;
 }
 

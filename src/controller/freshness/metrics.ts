@@ -11,7 +11,7 @@ export const staleSeconds = counter(
   'Time in seconds that is not counted against any node because watch streams were stale and a heartbeat would not have been received.',
 );
 
-export const standInLists = gauge(
+export const listFallbackActive = gauge(
   'node_lifecycle_stand_in_lists',
   '1 while nodes and leases are listed repeatedly because a watch has been stale for longer than --stale-watch-hold, 0 otherwise.',
 );

@@ -8,12 +8,12 @@ import type { LiveLeases } from '../../machinery/ports/leases.ts';
 import type { Freshness, StaleReason } from '../model/freshness.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { evaluationPaused, evaluationResumed } from './events.ts';
-import { staleNow, staleSeconds, probesTotal, standInLists } from './metrics.ts';
+import { staleNow, staleSeconds, probesTotal, listFallbackActive } from './metrics.ts';
 import { planFreshness, type FreshnessPlan } from './plan-freshness.ts';
 import { FreshClock } from './fresh-clock.ts';
 import { StaleTime } from './stale-time.ts';
-import { StandInFrames } from './stand-in-frames.ts';
-import { evidenceMsMax, StandInLists } from './stand-in-lists.ts';
+import { FrameFallback } from './frame-fallback.ts';
+import { evidenceMsMax, ListFallback } from './list-fallback.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { ControllerOptions } from '../model/options.ts';
 
@@ -41,8 +41,8 @@ export class WatchFreshness implements Freshness {
   readonly #options: WatchFreshnessOptions;
   #planned: { readonly graceMs: number; readonly plan: FreshnessPlan } | undefined;
   readonly #clock: FreshClock;
-  readonly #lists: StandInLists;
-  readonly #frames = new StandInFrames();
+  readonly #listFallback: ListFallback;
+  readonly #frameFallback = new FrameFallback();
   readonly #stale = new StaleTime();
   readonly #podsStale = new StaleTime();
   /** When the last successful probe was sent. */
@@ -53,10 +53,13 @@ export class WatchFreshness implements Freshness {
   constructor(options: WatchFreshnessOptions) {
     this.#options = options;
     this.#clock = new FreshClock(() => this.#plan, options.clock.monotonicMs());
-    this.#lists = new StandInLists([options.nodes, options.leases]);
+    this.#listFallback = new ListFallback([options.nodes, options.leases]);
   }
 
-  /** In time for the limit in force, which may be that of a shorter grace period until the next contact. */
+  /**
+   * Time without contact after which the API server is probed: early enough for the limit in force, which may be that
+   * of a shorter grace period until the next contact.
+   */
   get #probeAfterMs(): number {
     return Math.min(this.#plan.probeAfterMs, this.#clock.contactMsMax / 2);
   }
@@ -80,11 +83,11 @@ export class WatchFreshness implements Freshness {
 
   staleness(): StaleReason | undefined {
     const reason = this.#rawStaleness();
-    return this.#standInsAreFresh() ? undefined : reason;
+    return this.#fallbackIsFresh() ? undefined : reason;
   }
 
-  isStandingIn(): boolean {
-    return this.#standInsAreFresh() && this.#rawStaleness() !== undefined;
+  usesFallback(): boolean {
+    return this.#fallbackIsFresh() && this.#rawStaleness() !== undefined;
   }
 
   /**
@@ -99,16 +102,16 @@ export class WatchFreshness implements Freshness {
     return this.#options.pods.status().state === 'watching';
   }
 
-  #standInsAreFresh(): boolean {
+  #fallbackIsFresh(): boolean {
     const nowMs = this.#monotonicMs();
-    return this.#lists.isFresh(nowMs) || this.#frames.isFresh(nowMs);
+    return this.#listFallback.isFresh(nowMs) || this.#frameFallback.isFresh(nowMs);
   }
 
   #rawStaleness(): StaleReason | undefined {
     this.#notice();
     if (this.#isBehind()) return 'stream-behind';
     // Lists used in place of a watch advance the clock, but the watch is still closed.
-    if (this.#lists.active && !this.#streamsOpen()) return 'streams-not-open';
+    if (this.#listFallback.active && !this.#streamsOpen()) return 'streams-not-open';
     const nowMs = this.#monotonicMs();
     if (this.#clock.awaitsFirstContact() || this.#clock.isOutOfContact(nowMs))
       return this.#streamsOpen() ? 'no-contact' : 'streams-not-open';
@@ -128,14 +131,17 @@ export class WatchFreshness implements Freshness {
     }
   }
 
-  /** As {@link follow} for the leader: reports when the watches are stale, and lists in their place for a bounded time. */
+  /**
+   * Runs {@link follow} for the leader: reports when the watches are stale, and lists in their place for a bounded
+   * time.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     this.#clock.begin(clock.monotonicMs());
     while (!signal.aborted) {
       await this.#check(signal);
       this.#report();
-      this.#standIn();
+      this.#fallBack();
       await clock.sleep(this.#checkEveryMs, signal);
     }
   }
@@ -164,7 +170,7 @@ export class WatchFreshness implements Freshness {
     return leases.status().state === 'watching' && nodes.status().state === 'watching';
   }
 
-  /** Then neither a frame nor a response is contact: renewals exist that the watch does not deliver. */
+  /** Whether renewals exist that the watch does not deliver: then neither a frame nor a response is contact. */
   #isBehind(): boolean {
     return this.#options.canary?.isBehind() === true;
   }
@@ -237,53 +243,54 @@ export class WatchFreshness implements Freshness {
   }
 
   /** Every hold is bounded: at the maximum, frames of the watches or complete lists replace fresh watches. */
-  #standIn(): void {
+  #fallBack(): void {
     const nowMs = this.#monotonicMs();
     const why = this.#reported?.reason;
-    this.#frames.take(this.#frameAtMs(), nowMs);
+    this.#frameFallback.take(this.#frameAtMs(), nowMs);
     const { staleWatchHoldMs } = this.#options.options.current();
     this.#podsStale.note(!this.#isPodWatchOpen(), staleWatchHoldMs, nowMs);
     this.#stale.note(why !== undefined, staleWatchHoldMs, nowMs);
-    if (!this.#stale.exceedsHold) return this.#endStandIns();
+    if (!this.#stale.exceedsHold) return this.#endFallbacks();
     if (why === undefined) return;
     const staleMs = nowMs - (this.#stale.sinceMs ?? nowMs);
-    if (this.#framesFlow()) this.#standInFrame(why, staleMs);
-    else this.#standInList(why, staleMs);
+    if (this.#framesFlow()) this.#fallBackToFrames(why, staleMs);
+    else this.#fallBackToLists(why, staleMs);
   }
 
-  /** Only frames that arrived while stale are evidence: a frozen API server sends none. */
+  /** Whether frames come. Only those that arrived while stale are evidence: a frozen API server sends none. */
   #framesFlow(): boolean {
-    const flowedMs = this.#frames.flowedMs(this.#stale.sinceMs ?? Infinity);
+    const flowedMs = this.#frameFallback.flowedMs(this.#stale.sinceMs ?? Infinity);
     return flowedMs > 0 && flowedMs >= this.#options.options.current().staleWatchHoldMs;
   }
 
-  #endStandIns(): void {
-    this.#lists.end();
-    this.#frames.end();
+  #endFallbacks(): void {
+    this.#listFallback.end();
+    this.#frameFallback.end();
   }
 
   /** The watches are open and deliver frames, too far apart for the clock to run, and probes fail in between. */
-  #standInFrame(why: StaleReason, staleMs: number): void {
-    if (!this.#frames.active) this.#options.decisions.note({ kind: 'frames-stand-in', why, staleMs });
-    this.#clock.listed(this.#frames.standIn(), this.#monotonicMs());
+  #fallBackToFrames(why: StaleReason, staleMs: number): void {
+    if (!this.#frameFallback.active) this.#options.decisions.note({ kind: 'frames-stand-in', why, staleMs });
+    this.#clock.listed(this.#frameFallback.begin(), this.#monotonicMs());
   }
 
   /** The API server answers, and a watch stays stale. */
-  #standInList(why: StaleReason, staleMs: number): void {
+  #fallBackToLists(why: StaleReason, staleMs: number): void {
     const nowMs = this.#monotonicMs();
-    this.#frames.end();
+    this.#frameFallback.end();
     if (nowMs - this.#answeredAtMs > evidenceMsMax) return;
     // The watches are open again and are observed for a moment; another list would close them again, repeatedly.
     const mayRequest = why !== 'observing';
-    if (mayRequest && !this.#lists.active) this.#options.decisions.note({ kind: 'lists-stand-in', why, staleMs });
-    const shownAtMs = this.#lists.poll(nowMs, mayRequest);
+    if (mayRequest && !this.#listFallback.active)
+      this.#options.decisions.note({ kind: 'lists-stand-in', why, staleMs });
+    const shownAtMs = this.#listFallback.poll(nowMs, mayRequest);
     if (shownAtMs !== undefined) this.#clock.listed(shownAtMs, nowMs);
   }
 
   #count(nowMs: number, reason: StaleReason | undefined): void {
     const { meter } = this.#options;
     for (const candidate of staleReasons) meter.set(staleNow, candidate === reason ? 1 : 0, { reason: candidate });
-    meter.set(standInLists, this.#lists.active ? 1 : 0);
+    meter.set(listFallbackActive, this.#listFallback.active ? 1 : 0);
     const staleMs = this.#clock.staleMs(nowMs);
     meter.add(staleSeconds, Math.max(0, staleMs - this.#countedMs) / 1_000);
     this.#countedMs = Math.max(this.#countedMs, staleMs);

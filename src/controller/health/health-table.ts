@@ -105,7 +105,7 @@ export class HealthTable {
     for (const name of this.#deadlines.keysInOrder()) this.#moveDeadline(name);
   }
 
-  /** The same for one node. */
+  /** The grace period of one node may have changed. */
   graceChanged(name: string): void {
     this.#confirmed.delete(name);
     this.#rechecks.delete(name);
@@ -118,7 +118,7 @@ export class HealthTable {
   }
 
   /** Gives every node a full grace period from now: missed heartbeats of a full disruption do not count. */
-  trustAll(monotonicMs: number): void {
+  restartGracePeriods(monotonicMs: number): void {
     for (const [name, record] of this.#records) {
       this.#records.set(name, {
         ...record,
@@ -158,18 +158,26 @@ export class HealthTable {
     return record === undefined ? undefined : silentFromMs(record, this.#graces.current(name));
   }
 
-  /** Whether the deadline of a node has come. One with a heartbeat meanwhile gets its next deadline instead. */
+  /** Whether a deadline has come. Up to this time the deadlines must be settled. */
   hasDue(monotonicMs: number): boolean {
-    return (this.nextDeadlineMs(monotonicMs) ?? Infinity) <= monotonicMs;
+    return (this.nextDeadlineMs() ?? Infinity) <= monotonicMs;
   }
 
-  /** No deadline is earlier; where it is not later than `settledMs`, a node has it. */
-  nextDeadlineMs(settledMs: number): number | undefined {
-    for (let next = this.#deadlines.peek(); next !== undefined; next = this.#deadlines.peek()) {
-      const movedToMs = next.dueMs > settledMs ? undefined : this.#movedTo(next.key);
-      if (movedToMs === undefined || movedToMs <= next.dueMs) return next.dueMs;
+  /** The earliest deadline; undefined: there is none. One that is not settled is a lower bound. */
+  nextDeadlineMs(): number | undefined {
+    return this.#deadlines.peek()?.dueMs;
+  }
+
+  /** Moves deadlines up to this time of nodes that sent a heartbeat meanwhile, until the first one is of a node that did not. */
+  settleDeadlines(untilMs: number): void {
+    for (
+      let next = this.#deadlines.peek();
+      next !== undefined && next.dueMs <= untilMs;
+      next = this.#deadlines.peek()
+    ) {
+      const movedToMs = this.#movedTo(next.key);
+      if (movedToMs === undefined || movedToMs <= next.dueMs) return;
       this.#deadlines.set(next.key, movedToMs);
     }
-    return undefined;
   }
 }

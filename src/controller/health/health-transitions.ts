@@ -28,7 +28,10 @@ const bootWords = ['same', 'changed', 'unknown'] as const satisfies readonly Boo
 type TransitionKind = (typeof transitionKinds)[number];
 
 interface NotReady {
-  /** When it was first assessed so; undefined where it was so before, or its taint has been written. */
+  /**
+   * Time of the first assessment with this result; undefined where it was the result before, or the taint has been
+   * written.
+   */
   readonly assessedAtMs: number | undefined;
   /** While it is silent: its boot ID at the beginning. */
   readonly silence: { readonly bootID: string } | undefined;
@@ -47,7 +50,7 @@ export class HealthTransitions {
     for (const boot of bootWords) options.meter.add(recoveredNodes, 0, { boot });
   }
 
-  /** To be called for every evaluation of a node by a pass. */
+  /** Notes the result of an evaluation of a node by a pass. */
   conclude(node: NodeView, conclusion: Conclusion): void {
     const { ready, assessment } = conclusion;
     if (assessment.kind !== 'suspect') this.#withheld.delete(node.name);
@@ -75,7 +78,7 @@ export class HealthTransitions {
     this.#notReady.set(name, { assessedAtMs, silence: { bootID } });
   }
 
-  /** It looks silent, and a live read does not confirm it. */
+  /** The node looks silent, and a live read does not confirm it. */
   withhold(node: string): void {
     if (this.#withheld.has(node)) return;
     this.#withheld.add(node);

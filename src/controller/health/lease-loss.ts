@@ -22,7 +22,7 @@ interface LeaseLossOptions {
  */
 export class LeaseLoss {
   readonly #options: LeaseLossOptions;
-  /** When each node was first held, on the monotonic clock. */
+  /** Time at which each node was first held, on the monotonic clock. */
   readonly #since = new Map<string, number>();
   /** When most leases were last found missing. */
   #missingAtMs = -Infinity;
@@ -31,7 +31,7 @@ export class LeaseLoss {
     this.#options = options;
   }
 
-  /** Whether this node, whose lease is missing, is held: `begins` at the first time in this silence. */
+  /** Whether a node whose lease is missing is held: `begins` at the first time in this silence. */
   evaluate(node: string): 'begins' | 'held' | 'over' {
     const { hadLease, areMostMissing, clock } = this.#options;
     const nowMs = clock.monotonicMs();

@@ -50,7 +50,7 @@ interface SilenceConfirmerOptions {
 interface Hold {
   readonly why: UnconfirmedReason;
   readonly sinceMs: number;
-  /** It is over, and the leases are listed: a list may succeed where the read of this lease fails. */
+  /** The hold is over, and the leases are listed: a list may succeed where the read of this lease fails. */
   isLastRead?: boolean;
 }
 
@@ -137,7 +137,7 @@ export class SilenceConfirmer {
   }
 
   /**
-   * Its lease counts as not read, for at most {@link answerMsMax}: this process may have been stopped meanwhile.
+   * Counts the lease as not read, for at most {@link answerMsMax}: this process may have been stopped meanwhile.
    * Returns whether that settles it, as a fresh cache does after the hold.
    */
   #giveUp(suspect: Suspect): boolean {
@@ -218,7 +218,7 @@ export class SilenceConfirmer {
     return found;
   }
 
-  /** With the next reads. */
+  /** Queues the lease of a node for the next reads. */
   #readByList({ node, heartbeatAtMs }: Suspect): undefined {
     this.#pending.set(node, this.#nowMs() + answerMsMax);
     this.#waiting.set(node, heartbeatAtMs);
@@ -239,7 +239,7 @@ export class SilenceConfirmer {
     return 'renewed';
   }
 
-  /** Its lease does not exist: no evidence while most leases are lost, for a bounded time. */
+  /** Assessment of a node whose lease does not exist: no evidence while most leases are lost, for a bounded time. */
   #withoutLease(node: string): 'silent' | 'unconfirmed' {
     const { loss, transitions, decisions } = this.#options;
     const hold = loss.evaluate(node);
@@ -249,7 +249,7 @@ export class SilenceConfirmer {
     return 'unconfirmed';
   }
 
-  /** As of the cache, where the lease cannot be read. */
+  /** Whether the lease of a node counts as lost, as of the cache, where the lease cannot be read. */
   #isLost(node: string): boolean {
     return this.#options.leases.get(node) === undefined && this.#withoutLease(node) === 'unconfirmed';
   }

@@ -50,14 +50,14 @@ export type Command =
       readonly gracePeriodSeconds?: number;
       /** `eviction` where absent. */
       readonly lane?: WriteLane;
-      /** Not because of the state of its node: a hold of the node does not apply. */
+      /** The write does not follow from the state of the node: a hold of the node does not apply. */
       readonly regardlessOfNode?: boolean;
-      /** It evicts the pod for the health of its node, so that an open breaker applies. */
+      /** The write evicts the pod for the health of its node, so that an open breaker applies. */
       readonly forHealth?: boolean;
-      /** For the taints of its node, which it may tolerate in another version. */
+      /** The deletion is for the taints of the node, which the pod may tolerate in another version. */
       readonly evicts?: boolean;
     }
-  /** By the Eviction API: a PodDisruptionBudget may not allow it now. */
+  /** An eviction by the Eviction API: a PodDisruptionBudget may not allow it now. */
   | { readonly kind: 'evict-pod'; readonly pod: PodView; readonly forHealth: true };
 
 /** Reason and message of a DisruptionTarget condition. */
@@ -87,7 +87,7 @@ export type WriteOutcome =
   | {
       readonly result: 'refused';
       readonly why: EvictionRefusal;
-      /** Of the API server: which budget, for example. */
+      /** Message of the API server: which budget, for example. */
       readonly message: string;
       readonly retryAfterMs: number | undefined;
     }
@@ -149,7 +149,7 @@ export interface CommandWriter {
   carryOut(command: Command, stillWanted: StillWanted, signal?: AbortSignal): Promise<WriteOutcome>;
 }
 
-/** The same, for the owner of its life cycle. */
+/** A writer for the owner of its life cycle. */
 export interface ClosableWriter extends CommandWriter {
   /** Sends nothing more; requests in flight complete. Commands that still wait get the result `not-leader`. */
   close(): void;
@@ -162,7 +162,7 @@ export interface NodeSource {
   get(name: string): NodeView | undefined;
 }
 
-/** The same for pods, by `namespace/name`. */
+/** Read access to pods, by `namespace/name`. */
 export interface PodSource {
   get(key: string): PodView | undefined;
   byIndex(index: string, value: string): readonly PodView[];

@@ -122,7 +122,7 @@ export type PodGcReason = 'terminated' | 'out-of-service' | 'orphaned' | 'unsche
  * Why a pod is deleted in eviction mode: its node was evicted, it was bound to the node later, or the node no longer
  * exists.
  */
-export type DepartureReason = 'node-evicted' | 'landed-on-evicted-node' | 'node-gone';
+export type NodeEvictionReason = 'node-evicted' | 'landed-on-evicted-node' | 'node-gone';
 
 /** Why the lease of a node that looks silent could not be read. */
 export type UnconfirmedReason = 'api-not-answering' | 'not-permitted';
@@ -169,7 +169,7 @@ export interface BreakerOpening {
 export interface BreakerClosing {
   readonly policy: string;
   readonly why: 'cooldown-over' | 'reset' | 'limits-removed';
-  /** How long it was open. */
+  /** Time for which the breaker was open. */
   readonly openMs: number;
   /** Null where the policy has no limits any more. */
   readonly count: BreakerCount | null;
@@ -196,9 +196,9 @@ export type Decision =
   | Of<'acts-held', { outage: SilenceOutageClass; holdMs: number; why: OutageArithmetic }>
   /** `evidence`: what ended the hold before its time; null: its time was over. */
   | Of<'acts-resumed', { outage: SilenceOutageClass; heldMs: number; evidence: OutageArithmetic | null }>
-  /** It looked silent, and its lease is newer in the API server or could not be read. */
+  /** The node looked silent, and its lease is newer in the API server or could not be read. */
   | Of<'confirmation-held', { node: string; why: 'lease-renewed' | 'leases-missing' | UnconfirmedReason }>
-  /** Its lease could not be read for the maximum time of a hold: a fresh cache is the evidence. */
+  /** The lease of the node could not be read for the maximum time of a hold: a fresh cache is the evidence. */
   | Of<'silence-confirmed-by-cache', { node: string; why: UnconfirmedReason; heldMs: number }>
   /** A defect: only the resync would have evaluated it again. */
   | Of<'node-uncovered', { node: string }>
@@ -210,7 +210,7 @@ export type Decision =
   /** A watch has been stale for the maximum time of a hold: complete lists are the evidence until it is fresh again. */
   | Of<'lists-stand-in', { why: StaleReason; staleMs: number }>
   | Of<'evaluation-resumed', { staleMs: number }>
-  /** It was silent and sent a heartbeat. */
+  /** The node was silent and sent a heartbeat. */
   | Of<'node-recovered', { node: string; boot: BootEvidence }>
   | Of<'node-ready', { node: string; was: string }>
   | Of<'node-not-ready', { node: string; reason: string }>
@@ -226,7 +226,7 @@ export type Decision =
   | Of<'taints-changed', { node: string; added: readonly string[]; removed: readonly string[]; why: TaintReason }>
   /** The policy that applies to a node changed; null: the default. */
   | Of<'policy-changed', { node: string; from: string | null; to: string | null }>
-  /** These policies claim the node equally, so none applies. */
+  /** Policies that claim the node equally, so that none applies. */
   | Of<'policy-conflict', { node: string; policies: readonly string[] }>
   | Of<'pause-annotation-changed', { node: string; value: string | null; reading: 'none' | 'paused' | 'malformed' }>
   /** A policy or a pause holds writes of this kind; noted once until the node recovers or the hold changes. */
@@ -239,18 +239,21 @@ export type Decision =
   | Of<'out-of-service-added', { node: string; evidence: string; bootID: string }>
   /** `bootID`: of the boot in which the node is back; `fenced`: of the one before. */
   | Of<'out-of-service-removed', { node: string; bootID: string; fenced: string }>
-  /** Nothing but the proof is missing for the taint out-of-service. */
+  /** The proof is all that is missing for the taint out-of-service. */
   | Of<'fencing-not-proven', { node: string; evidence: string; bootID: string; why: FencingDoubt }>
   /** The lease is read live before the taint out-of-service is added, and could not be. */
   | Of<'fencing-not-confirmed', { node: string; evidence: string; bootID: string; reason: ApiReason }>
   /** The node is Ready in the boot that was said to be fenced. */
   | Of<'never-fenced', { node: string; evidence: string; bootID: string }>
-  /** It recovered so often that it gets no new pods until this wall time; noted for each recovery. */
+  /** The node recovered so often that it gets no new pods until this wall time; noted for each recovery. */
   | Of<
       'flapping-kept',
       { node: string; policy: string; level: number; recoveries: number; withinMs: number; untilMs: number }
     >
-  /** The same, and the budget of the policy is used up: so many nodes are kept, and at most so many. */
+  /**
+   * The node recovered so often that it is to get no new pods, and the budget of the policy is used up: so many nodes
+   * are kept, and at most so many.
+   */
   | Of<
       'flapping-not-kept',
       { node: string; policy: string; recoveries: number; withinMs: number; kept: number; limit: number }
@@ -271,7 +274,7 @@ export type Decision =
       'eviction-wait-ended',
       { pod: string; node: string; why: 'timeout' | 'unreachable' | 'not-asked'; waitedMs: number }
     >
-  /** It was held for the maximum time of `why`; a live read of the node decided `next`. */
+  /** The deletion was held for the maximum time of `why`; a live read of the node decided `next`. */
   | Of<'eviction-hold-expired', { pod: string; node: string; why: EvictionHold; next: 'evict' | 'hold' }>
   | Of<'pod-evicted', { pod: string; node: string; taint: string; toleratedSeconds: number }>
   | Of<'pod-collected', { pod: string; node: string; why: PodGcReason }>
@@ -285,10 +288,10 @@ export type Decision =
     >
   /** `not-due`: a heartbeat was received, and its timeout starts again. */
   | Of<'node-eviction-withdrawn', { node: string; why: 'node-ready' | 'not-due' | 'node-gone' | 'full-disruption' }>
-  /** With the number of its pods, by what happens to them. */
+  /** The pods of the node are being deleted, with their numbers by what happens to them. */
   | Of<'node-evicted', { node: string; zone: string; leaving: number; spared: number; terminating: number }>
   | Of<'pod-spared', { pod: string; node: string; daemonSet: string }>
-  | Of<'pod-evicted-with-node', { pod: string; node: string; why: DepartureReason }>
+  | Of<'pod-evicted-with-node', { pod: string; node: string; why: NodeEvictionReason }>
   /** A defect: the evaluation threw. It is retried and does not block other objects. */
   | Of<'evaluation-failed', { subject: string; stage: string; message: string }>
   | Of<'write-failed', { subject: string; write: string; reason: ApiReason }>;

@@ -7,7 +7,7 @@ export interface FlappingRecord {
   readonly level: number;
   /** RFC 3339: when the taint is removed. */
   readonly until: string;
-  /** The same as wall time. */
+  /** End of the time without new pods, as wall time. */
   readonly untilMs: number;
 }
 
@@ -41,8 +41,8 @@ export type FlappingState =
 /** Why a node is kept no longer. */
 export type FlappingEnd = 'over' | 'cleared' | 'malformed' | 'too-long' | 'no-rule';
 
-/** For reports. */
-export interface FlappingFacts {
+/** Flapping of a node, for reports. */
+export interface FlappingReport {
   readonly state: FlappingState;
   /** Number of recoveries within the window that this process counted. */
   readonly recoveries: number;

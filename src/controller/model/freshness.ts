@@ -21,5 +21,5 @@ export interface Freshness {
   /** Undefined while watches are fresh. */
   staleness(): StaleReason | undefined;
   /** Lists or frames replace watches that stay stale: changes show in the caches late, by up to the time between two lists. */
-  isStandingIn(): boolean;
+  usesFallback(): boolean;
 }

@@ -38,10 +38,10 @@ export interface ControllerOptions extends EvictionModeOptions {
   readonly nodeStartupGracePeriodMs: number;
   /** NoExecute taints per second and zone, while the zone is normal. */
   readonly nodeEvictionRate: number;
-  /** The same while a zone larger than the threshold below is partially disrupted; smaller zones stop. */
+  /** Rate of a zone larger than the threshold below while it is partially disrupted; smaller zones stop. */
   readonly secondaryNodeEvictionRate: number;
   /**
-   * The same in a zone without a ready node while other zones have some; undefined: the full rate, as in
+   * Rate of a zone without a ready node while other zones have some; undefined: the full rate, as in
    * kube-controller-manager.
    */
   readonly fullDisruptionEvictionRate: number | undefined;
@@ -101,7 +101,7 @@ export interface PodGcOptions {
 
 export const defaultPodGcOptions: PodGcOptions = { terminatedPodGcThreshold: 12_500 };
 
-/** In a cluster of one zone the shorter one, unless all control-plane nodes are silent too. */
+/** Defaults of the hold: in a cluster of one zone the shorter one, unless all control-plane nodes are silent too. */
 export const controlPlanePathFailureHoldDefaults = { longMs: 300_000, oneZoneMs: 60_000 } as const;
 
 export const defaultControllerOptions: ControllerOptions = {

@@ -2,9 +2,9 @@
 
 /** What is kept on the node with the taint. */
 export interface OutOfServiceRecord {
-  /** Of the boot that was fenced. */
+  /** Boot ID that was fenced. */
   readonly bootID: string;
-  /** Such as `taint node.cloudprovider.kubernetes.io/shutdown`. */
+  /** Evidence of fencing, such as `taint node.cloudprovider.kubernetes.io/shutdown`. */
   readonly evidence: string;
   /** RFC 3339. */
   readonly addedAt: string;

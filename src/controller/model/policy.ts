@@ -43,7 +43,7 @@ interface EvictReachableRule {
   readonly timeoutMs: number | undefined;
 }
 
-/** The same with the timeout in force. */
+/** Use of the Eviction API for reachable nodes, with the timeout in force. */
 export interface ReachableEviction {
   readonly policy: string;
   readonly timeoutMs: number;
@@ -77,13 +77,15 @@ export interface ZoneSettings {
 
 /** When a node that recovers often is kept from new pods, and for how long. */
 export interface FlappingRule {
-  /** So many recoveries within {@link withinMs}: the node flaps, until it does not recover for that time. */
+  /** Number of recoveries within {@link withinMs} with which a node flaps, until it does not recover for that time. */
   readonly recoveries: number;
   readonly withinMs: number;
-  /** How long it is kept after the recovery with which it flaps; doubled with each further one. */
+  /**
+   * Time for which a node is kept from new pods after the recovery with which it flaps; doubled with each further one.
+   */
   readonly initialMs: number;
   readonly maxMs: number;
-  /** At most so many nodes of the policy are kept at once. */
+  /** Maximum of nodes of the policy that are kept at once. */
   readonly budget: MaxUnhealthy;
 }
 
@@ -101,7 +103,7 @@ export interface MaintenanceRule {
   readonly conditions: readonly string[];
   /** Keys of taints, of any effect. */
   readonly taints: readonly string[];
-  /** How long each of them counts, from the time in it. */
+  /** Time for which each signal counts, from the time in it. */
   readonly maxDurationMs: number;
 }
 
@@ -110,7 +112,7 @@ export interface MaintenanceSignal {
   readonly kind: 'condition' | 'taint';
   /** Type of the condition, or key of the taint. */
   readonly name: string;
-  /** Its `lastTransitionTime` or `timeAdded`, readable or not. */
+  /** The `lastTransitionTime` or `timeAdded` of the signal, readable or not. */
   readonly at: string | undefined;
 }
 
@@ -120,7 +122,7 @@ export interface MaintenanceSignal {
  */
 export interface Maintenance {
   readonly policy: string;
-  /** Those whose maximum is not over: the maintenance ends early when all of them are gone. Never empty. */
+  /** Signals whose maximum is not over: the maintenance ends early when all of them are gone. Never empty. */
   readonly signals: readonly MaintenanceSignal[];
   /** Wall time of the last of their ends; finite. */
   readonly untilMs: number;
@@ -138,9 +140,9 @@ export interface PolicyLimits {
   readonly resetAtMs: number | undefined;
 }
 
-/** At least one is set; of both the greater number is the limit. */
+/** A limit of nodes. At least one field is set; of both the greater number is the limit. */
 export interface MaxUnhealthy {
-  /** Of the nodes to which the policy applies, from 1 to 100. */
+  /** Share of the nodes to which the policy applies, from 1 to 100. */
   readonly percent: number | undefined;
   readonly count: number | undefined;
 }
@@ -189,7 +191,10 @@ export interface BreakerHold {
   readonly untilMs: number;
 }
 
-/** As many nodes of the policy are being emptied as may be at once, so this one gets no NoExecute taint for its health. */
+/**
+ * Hold of a node that gets no NoExecute taint for its health, because as many nodes of its policy are being emptied as
+ * may be at once.
+ */
 export interface ConcurrencyHold {
   readonly mode: 'Concurrency';
   /** Wall time of the next question: the end is not known. */
@@ -201,7 +206,7 @@ export interface EmptyingStatus {
   readonly policy: string;
   /** How many may be at once. */
   readonly max: number;
-  /** Their names. */
+  /** Names of the nodes that are being emptied. */
   readonly nodes: readonly string[];
 }
 
@@ -209,9 +214,9 @@ export interface EmptyingStatus {
 export interface UnhealthyCount {
   /** Number of nodes to which the policy applies. */
   readonly nodes: number;
-  /** Those that are not Ready, or silent. */
+  /** Number of nodes that are not Ready, or silent. */
   readonly unhealthy: number;
-  /** Those of the unhealthy that do not count, because of a reset. */
+  /** Number of unhealthy nodes that do not count, because of a reset. */
   readonly exempt: number;
 }
 
@@ -238,19 +243,19 @@ export interface PolicyCount {
   readonly nodes: number;
   /** Number of nodes that it and another policy claim equally. */
   readonly conflicts: number;
-  /** Only with limits, and only of a process that acts on them. */
+  /** Status of the breaker; only with limits, and only of a process that acts on them. */
   readonly breaker?: BreakerStatus;
-  /** Only with a rule for flapping nodes: how many are kept, and at most. */
+  /** Number of nodes that are kept from new pods, and its maximum; only with a rule for flapping nodes. */
   readonly flapping?: { readonly kept: number; readonly limit: number };
-  /** Only with a limit of nodes that are emptied at once. */
+  /** Nodes that are emptied at once; only with a limit of them. */
   readonly emptying?: EmptyingStatus;
 }
 
 /** What a policy does now, in numbers of nodes, and of pods that wait for their eviction. */
 export interface PolicyFigures extends PolicyCount {
-  /** Not Ready, or silent. */
+  /** Number of nodes that are not Ready, or silent. */
   readonly unhealthy: number;
-  /** For which a mode, a pause, planned maintenance or the breaker holds something. */
+  /** Number of nodes for which a mode, a pause, planned maintenance or the breaker holds something. */
   readonly held: number;
   readonly pendingEvictions: number;
 }

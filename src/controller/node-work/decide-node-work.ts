@@ -9,14 +9,14 @@ import { decideNoScheduleChange, healthTaintsOf, wantedNoScheduleKeys } from '..
  */
 export type NodeWork = 'recovery' | 'detection' | 'housekeeping';
 
-export interface NodeWorkFacts {
+export interface NodeWorkEvidence {
   /** Ready=True in the API, and a heartbeat within the grace period. */
   readonly isHealthy: boolean;
   readonly fullDisruption: boolean;
 }
 
 /** The queues of a node that changed or is due. At least one: the worker evaluates the node again. */
-export function decideNodeWork(node: NodeView, { isHealthy, fullDisruption }: NodeWorkFacts): readonly NodeWork[] {
+export function decideNodeWork(node: NodeView, { isHealthy, fullDisruption }: NodeWorkEvidence): readonly NodeWork[] {
   const work: NodeWork[] = isHealthy || fullDisruption ? ['recovery'] : [];
   if (!isHealthy) work.push('detection');
   // Two writes at the same time would conflict: removing a taint changes the node, and that change queues the

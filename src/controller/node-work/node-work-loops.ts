@@ -5,7 +5,7 @@ import { type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { evaluationFailed } from '../model/decisions.ts';
-import { decideNodeWork, type NodeWork, type NodeWorkFacts } from './decide-node-work.ts';
+import { decideNodeWork, type NodeWork, type NodeWorkEvidence } from './decide-node-work.ts';
 
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 /** Number of workers for each kind of work. */
@@ -44,8 +44,8 @@ export class NodeWorkLoops {
   }
 
   /** The node is to be reconciled now. */
-  add(node: NodeView, facts: NodeWorkFacts): void {
-    for (const work of decideNodeWork(node, facts)) this.#loops[work].add(node.name);
+  add(node: NodeView, evidence: NodeWorkEvidence): void {
+    for (const work of decideNodeWork(node, evidence)) this.#loops[work].add(node.name);
   }
 
   /** Drops a node that no longer exists. */

@@ -18,11 +18,11 @@ const recordCharsMax = 1_000;
 type FencedNode = Pick<NodeView, 'labels' | 'taints' | 'conditions' | 'bootID' | 'fenced' | 'outOfService'>;
 
 interface Assessment {
-  /** That of the policy of the node; undefined: it adds none. */
+  /** Rule of the policy of the node; undefined: the policy adds no taint. */
   readonly rule: OutOfServiceRule | undefined;
   /** No heartbeat within the grace period. */
   readonly isSilent: boolean;
-  /** Whether this evidence is younger than the last heartbeat of the node. */
+  /** Order of a piece of evidence and the last heartbeat of the node. */
   readonly orderOf: (evidence: FencingEvidence) => EvidenceOrder;
 }
 

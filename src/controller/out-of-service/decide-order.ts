@@ -7,8 +7,8 @@ import type { FencingEvidence } from './select-evidence.ts';
 /** `newer`: than the last heartbeat. `disproved`: a heartbeat came after it. `unknown`: nothing shows the order. */
 export type EvidenceOrder = 'newer' | 'disproved' | 'unknown';
 
-interface OrderFacts {
-  /** As this process saw it. */
+interface OrderEvidence {
+  /** Order as this process observed it. */
   readonly observed: EvidenceOrder;
   readonly node: Pick<NodeView, 'conditions'>;
   /** `renewTime` of the lease of the node. */
@@ -21,7 +21,7 @@ interface OrderFacts {
  * renewal and the last status, and that of the controller, which wrote Unknown after them. They may differ by
  * {@link clockSkewMs} from the one of the client that set the evidence.
  */
-export function decideOrder({ atMs }: FencingEvidence, { observed, node, renewedAt }: OrderFacts): EvidenceOrder {
+export function decideOrder({ atMs }: FencingEvidence, { observed, node, renewedAt }: OrderEvidence): EvidenceOrder {
   if (observed === 'disproved' || atMs === undefined) return observed;
   const ready = findCondition(node.conditions, 'Ready');
   const heartbeatMs = latest(renewedAt, ready?.lastHeartbeatTime);

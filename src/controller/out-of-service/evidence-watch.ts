@@ -16,7 +16,7 @@ interface LastHeartbeat {
 export interface NodeSighting {
   readonly node: NodeView;
   readonly before: NodeView | undefined;
-  /** With what this state shows. */
+  /** The last heartbeat, including what this state shows. */
   readonly heartbeat: LastHeartbeat;
   /** The watches are fresh: this state is not much older than its arrival. */
   readonly isFresh: boolean;
@@ -25,7 +25,7 @@ export interface NodeSighting {
 interface WatchedNode {
   readonly uid: string;
   heartbeat: LastHeartbeat;
-  /** By the id of the evidence. */
+  /** Orders by the id of the evidence. */
   orders: ReadonlyMap<string, EvidenceOrder>;
 }
 
@@ -95,9 +95,9 @@ export class EvidenceWatch {
 }
 
 /**
- * That of evidence which the state before did not have. A state that brings a heartbeat too shows no order. While the watches
- * are fresh it has just been set. Else it was set after the state before, in which the node was Unknown already: a
- * controller wrote that after the last heartbeat.
+ * Order of evidence which the state before did not have. A state that brings a heartbeat too shows no order. While the
+ * watches are fresh the evidence has just been set. Else it was set after the state before, in which the node was
+ * Unknown already: a controller wrote that after the last heartbeat.
  */
 function orderOfArrival({ node, before, heartbeat, isFresh }: NodeSighting): EvidenceOrder {
   if (before?.uid !== node.uid || hasReported(before, node)) return 'unknown';

@@ -28,7 +28,7 @@ const confirmedMsMax = 5_000;
 interface OutOfServiceTainterOptions {
   readonly nodes: NodeSource;
   readonly writer: CommandWriter;
-  /** Of the policy of this node; undefined: the taint is not added. */
+  /** Rule of the policy of a node; undefined: the taint is not added. */
   readonly ruleOf: (node: string) => OutOfServiceRule | undefined;
   /** No heartbeat within the grace period, as of now. */
   readonly isSilent: (node: NodeView) => boolean;
@@ -125,7 +125,7 @@ export class OutOfServiceTainter {
     });
   }
 
-  /** Of an administrator who replaced the taint only the record is removed. */
+  /** Removes the taint and the record; only the record where an administrator replaced the taint. */
   async #remove(node: NodeView, record: OutOfServiceRecord): Promise<WorkOutcome> {
     const { meter, decisions, recorder } = this.#options;
     const remove = node.taints.filter(
@@ -176,7 +176,10 @@ export class OutOfServiceTainter {
     return nextAfterWrite(outcome, backOffAtLeast(undefined));
   }
 
-  /** From current state, immediately before the request: this boot of this node, and nothing holds it. */
+  /**
+   * Whether the state still requires the write, immediately before the request: this boot of this node, and nothing
+   * holds it.
+   */
   #isStill(wanted: OutOfServiceState['kind'], { node, add }: TaintCommand): boolean {
     const { nodes, heldForMs } = this.#options;
     const current = nodes.get(node.name);

@@ -4,7 +4,7 @@ import type { OutOfServiceRule } from '../model/policy.ts';
 
 /** Something on a node that says that its boot was ended. */
 export interface FencingEvidence {
-  /** Such as `taint node.cloudprovider.kubernetes.io/shutdown`. */
+  /** Source of the evidence, such as `taint node.cloudprovider.kubernetes.io/shutdown`. */
   readonly source: string;
   /** Differs from that of the same source at another time, where it has a time or names a boot. */
   readonly id: string;

@@ -5,7 +5,7 @@ import type { ControlPlaneEvidence, OutageArithmetic, SilenceOutageClass } from 
 /** When nodes became silent, or would without a further heartbeat: ascending, on the health clock. */
 export interface Silences {
   readonly byZone: ReadonlyMap<string, readonly number[]>;
-  /** Of the control-plane nodes among them. */
+  /** Times of the control-plane nodes among them. */
   readonly controlPlane: readonly number[];
 }
 

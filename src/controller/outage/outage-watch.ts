@@ -3,14 +3,13 @@
 // hold is bounded: nodes that are still silent at its end are handled as usual.
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
-import type { ControllerOptions } from '../model/options.ts';
+import { type ControllerOptions, controlPlanePathFailureHoldDefaults } from '../model/options.ts';
 import type { DecisionSink, OutageArithmetic, SilenceOutageClass } from '../model/decisions.ts';
-import { classifyOutage, silenceWindowMs, type Silence, type Silences } from './classify-outage.ts';
+import { classifyOutage, type Silence, type Silences, silenceWindowMs } from './classify-outage.ts';
 import { estimateSilenceMs, type MarkDelays, measureMarkDelays, type ObservedSilence } from './estimate-silences.ts';
 import { zoneFailure } from './events.ts';
 import { outageHoldAge, outageHoldLimit, outageInForce, silentNodesTotal } from './metrics.ts';
 import { type OutageHold, PathFailureHold } from './path-failure-hold.ts';
-import { planHoldMsMax } from './plan-hold.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 
 const looksPerWindow = 12;
@@ -23,8 +22,8 @@ interface OutageWatchOptions {
    */
   readonly limits: Live<Pick<ControllerOptions, 'nodeMonitorGracePeriodMs' | 'controlPlanePathFailureHoldMs'>>;
   /**
-   * When each node that is not silent would become silent without a further heartbeat; counted nodes that have sent
-   * one.
+   * Times at which nodes that are not silent would become silent without a further heartbeat; counted nodes that have
+   * sent one.
    */
   readonly expectedSilences: () => Iterable<ObservedSilence>;
   /** The health clock, which stands still while watches are stale. */
@@ -36,10 +35,10 @@ interface OutageWatchOptions {
 }
 
 interface SilentNode extends Silence {
-  /** As it was reported. */
+  /** The silence as it was reported. */
   readonly observed: ObservedSilence;
   readonly counts: boolean;
-  /** In planned maintenance: no evidence meanwhile. */
+  /** The node is in planned maintenance: no evidence meanwhile. */
   isMaintained: boolean;
   /** Estimated until the silence is classified, and final then. */
   atMs: number;
@@ -49,7 +48,7 @@ interface SilentNode extends Silence {
 }
 
 interface Announcement {
-  /** Of the node that became silent last. */
+  /** Time at which the last node of them became silent. */
   readonly silentAtMs: number;
   readonly notedAtMs: number;
 }
@@ -59,7 +58,7 @@ interface CountedSilence extends Silence {
 }
 
 /** All silences including expected ones, as of a moment ago. */
-interface Surroundings {
+interface SilenceEvidence {
   readonly builtAtMs: number;
   readonly delays: MarkDelays;
   readonly silences: Silences;
@@ -71,7 +70,7 @@ export class OutageWatch {
   readonly #unnamed = new Set<string>();
   /** Recent announcements; a ZoneFailure is announced per zone. */
   readonly #announced = new Map<string, Announcement>();
-  #surroundings: Surroundings | undefined;
+  #silenceEvidence: SilenceEvidence | undefined;
   readonly #hold: PathFailureHold;
 
   constructor(options: OutageWatchOptions) {
@@ -164,7 +163,7 @@ export class OutageWatch {
     return this.#announced.size;
   }
 
-  /** In the order in which they became silent: a hold counts from the first. */
+  /** Nodes that are not classified yet, in the order in which they became silent: a hold counts from the first. */
   #unnamedInOrder(): readonly SilentNode[] {
     const unnamed = [...this.#unnamed].sort().flatMap((node) => this.#silent.get(node) ?? []);
     return unnamed.sort((a, b) => a.atMs - b.atMs);
@@ -191,7 +190,7 @@ export class OutageWatch {
     }
   }
 
-  /** Its silence is part of the evidence for the hold. */
+  /** Whether a silence is part of the evidence for the hold. */
   #isCounted({ atMs, outageClass }: SilentNode, { silence }: OutageHold): boolean {
     return outageClass !== undefined && Math.abs(atMs - silence.atMs) <= this.#windowMs;
   }
@@ -210,20 +209,23 @@ export class OutageWatch {
   #forgetWhatIsOld(): void {
     const nowMs = this.#options.healthNowMs();
     const sinceMs = nowMs - windowsUntilForgotten * this.#windowMs;
-    if (this.#surroundings !== undefined && this.#surroundings.builtAtMs < nowMs - this.#windowMs)
-      this.#surroundings = undefined;
+    if (this.#silenceEvidence !== undefined && this.#silenceEvidence.builtAtMs < nowMs - this.#windowMs)
+      this.#silenceEvidence = undefined;
     for (const [key, { notedAtMs }] of this.#announced) if (notedAtMs < sinceMs) this.#announced.delete(key);
   }
 
   /** When many nodes become silent one by one, a snapshot of all of them is reused for a short time. */
   #snapshotSilences(): Silences {
     const nowMs = this.#options.healthNowMs();
-    if (this.#surroundings === undefined || nowMs - this.#surroundings.builtAtMs >= this.#windowMs / looksPerWindow) {
+    if (
+      this.#silenceEvidence === undefined ||
+      nowMs - this.#silenceEvidence.builtAtMs >= this.#windowMs / looksPerWindow
+    ) {
       const delays = measureMarkDelays(this.#observed(), this.#windowMs);
       this.#estimateUnnamed(delays);
-      this.#surroundings = { builtAtMs: nowMs, delays, silences: sortSilences(this.#countedSilences(delays)) };
-    } else this.#estimateUnnamed(this.#surroundings.delays);
-    return this.#surroundings.silences;
+      this.#silenceEvidence = { builtAtMs: nowMs, delays, silences: sortSilences(this.#countedSilences(delays)) };
+    } else this.#estimateUnnamed(this.#silenceEvidence.delays);
+    return this.#silenceEvidence.silences;
   }
 
   *#observed(): Iterable<ObservedSilence> {
@@ -283,4 +285,20 @@ function sortSilences(silences: Iterable<CountedSilence>): Silences {
 function firstSilenceSince({ byZone }: Silences, sinceMs: number): number {
   const firsts = [...byZone.values()].map((times) => times.find((atMs) => atMs >= sinceMs) ?? Infinity);
   return Math.min(...firsts);
+}
+
+/**
+ * The longest hold for this outage in milliseconds: the configured value (0: none; negative: no limit, Infinity here).
+ * The default is long where nodes of several zones, or all control-plane nodes, are silent, as these do not fail at the
+ * same moment. In one zone without that evidence a power failure looks the same, and its pods must be removed from
+ * their Services soon.
+ */
+export function planHoldMsMax(
+  { zones, controlPlane }: Pick<OutageArithmetic, 'zones' | 'controlPlane'>,
+  configuredMs: number | undefined,
+): number {
+  if (configuredMs !== undefined) return configuredMs < 0 ? Infinity : configuredMs;
+  return zones > 1 || controlPlane.evidence === 'silent'
+    ? controlPlanePathFailureHoldDefaults.longMs
+    : controlPlanePathFailureHoldDefaults.oneZoneMs;
 }

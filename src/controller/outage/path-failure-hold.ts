@@ -20,7 +20,7 @@ export interface OutageHold {
   readonly why: OutageArithmetic;
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Its evidence is gone; the hold ends soon. */
+  /** The evidence is gone; the hold ends soon. */
   readonly recovering: boolean;
   /** The silence for which it was classified. */
   readonly silence: Silence;

@@ -1,7 +1,7 @@
 // Deletes the pods of evicted nodes independently of each other: a failed deletion blocks no other pod, and is retried
 // until the pod is gone or no longer to be deleted. Each attempt starts from current state and ends with at most one
 // write.
-import type { DaemonSetView } from '../../machinery/api/daemonset.ts';
+import { type DaemonSetView, selectsLabels } from '../../machinery/api/daemonset.ts';
 import { nodeLostReason, podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { StoreReader } from '../../machinery/informer/informer.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
@@ -11,11 +11,10 @@ import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machi
 import { type TokenAnswer, TokenQueues } from '../../machinery/queueing/token-queues.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
 import { type CommandWriter, mayHaveBeenDone, type WriteOutcome } from '../model/commands.ts';
-import { evaluationFailed, type DecisionSink, type DepartureReason } from '../model/decisions.ts';
+import { type DecisionSink, type NodeEvictionReason, evaluationFailed } from '../model/decisions.ts';
 import { nodeWatchDelayMsMax } from '../model/live-node.ts';
 import type { DeletionRate } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
-import { decidePodFate, type PodFate } from './decide-pod-fate.ts';
 import { nodeControllerEviction } from './events.ts';
 
 /** Name of the index of DaemonSets by namespace, which their store must have. */
@@ -31,7 +30,7 @@ const reasonAttemptsMax = 3;
 
 export interface PodDeleterOptions {
   readonly pods: Pick<StoreReader<PodView>, 'get'>;
-  /** With the index {@link daemonSetsByNamespace}. */
+  /** DaemonSets, with the index {@link daemonSetsByNamespace}. */
   readonly daemonSets: Pick<StoreReader<DaemonSetView>, 'byIndex'>;
   readonly writer: CommandWriter;
   readonly decisions: DecisionSink;
@@ -52,16 +51,25 @@ export interface PodDeleterOptions {
 
 interface Task {
   readonly uid: string;
-  readonly why: DepartureReason;
+  readonly why: NodeEvictionReason;
   /** The pod's resourceVersion when the task was created, and when that was. */
   readonly resourceVersion: string;
   readonly atMs: number;
   /** Attempts to write the reason into its status. */
   reasonAttempts: number;
   announced: boolean;
-  /** Its deletion was accepted and recorded. */
+  /** The deletion was accepted and recorded. */
   noted: boolean;
 }
+
+export type PodFate =
+  | { readonly fate: 'deleted' }
+  /** Already terminating; only its kubelet can complete that. */
+  | { readonly fate: 'terminating' }
+  /** The DaemonSet would create the pod again on the same node at once. */
+  | { readonly fate: 'spared'; readonly daemonSet: string };
+
+type PodOfEvictedNode = Pick<PodView, 'namespace' | 'labels' | 'terminating' | 'deletionGraceSeconds'>;
 
 export class PodDeleter {
   readonly #options: PodDeleterOptions;
@@ -100,7 +108,7 @@ export class PodDeleter {
   }
 
   /** Adds a pod for deletion. A repeated call changes nothing: the pod keeps its place and its back-off. */
-  add(pod: PodView, why: DepartureReason): void {
+  add(pod: PodView, why: NodeEvictionReason): void {
     const key = podKey(pod);
     if (this.#tasks.get(key)?.uid === pod.uid) return;
     const { uid, resourceVersion } = pod;
@@ -122,7 +130,7 @@ export class PodDeleter {
     return decidePodFate(pod, this.#options.daemonSets.byIndex(daemonSetsByNamespace, pod.namespace));
   }
 
-  /** How this pod waits for a token of the policy of its node; undefined: it does not. */
+  /** Wait of a pod for a token of the policy of its node; undefined: it does not wait. */
   rateWaitOf(pod: PodView): RateWait | undefined {
     const wait = this.#tokens.waitOf(podKey(pod));
     const rate = this.#options.deletionRateOf?.(pod.nodeName);
@@ -164,12 +172,12 @@ export class PodDeleter {
 
   async #depart(pod: PodView, task: Task): Promise<WorkOutcome> {
     const fate = this.fateOf(pod);
-    if (fate.fate !== 'leaves') return this.#stay(pod, task, fate);
+    if (fate.fate !== 'deleted') return this.#stay(pod, task, fate);
     const token = this.#askForToken(pod);
     if (token.kind === 'wait') return { next: 'requeue', afterMs: token.ms };
     if (!task.announced) this.#options.recorder.record(nodeControllerEviction(pod));
     task.announced = true;
-    const stillWanted = (): boolean => this.#isStillWanted(pod) && this.#leaves(pod);
+    const stillWanted = (): boolean => this.#isStillWanted(pod) && this.#isToBeDeleted(pod);
     const command = { kind: 'delete-pod', pod, forHealth: true } as const;
     const outcome = await this.#options.writer.carryOut(command, stillWanted);
     if (outcome.result !== 'written' && !mayHaveBeenDone(outcome)) token.returnToken();
@@ -202,11 +210,11 @@ export class PodDeleter {
     return pods.get(podKey(pod))?.uid === pod.uid && wanted(pod) && !this.#isHeld(pod);
   }
 
-  #leaves(pod: PodView): boolean {
-    return this.fateOf(this.#options.pods.get(podKey(pod)) ?? pod).fate === 'leaves';
+  #isToBeDeleted(pod: PodView): boolean {
+    return this.fateOf(this.#options.pods.get(podKey(pod)) ?? pod).fate === 'deleted';
   }
 
-  #stay(pod: PodView, task: Task, fate: Exclude<PodFate, { fate: 'leaves' }>): WorkOutcome {
+  #stay(pod: PodView, task: Task, fate: Exclude<PodFate, { fate: 'deleted' }>): WorkOutcome {
     const key = podKey(pod);
     if (fate.fate === 'spared') {
       const { daemonSet } = fate;
@@ -238,7 +246,20 @@ export class PodDeleter {
   }
 }
 
-/** Nothing was sent: not wanted at the time, or held. */
+/** Whether nothing was sent: not wanted at the time, or held. */
 function isStopped({ result }: WriteOutcome): boolean {
   return result === 'unwanted' || result === 'held';
+}
+
+/**
+ * What happens to a pod when its node is evicted (upstream `DeletePods`, in its order). Pods of a DaemonSet are
+ * recognized by its selector in the pod's namespace, whatever their owner reference.
+ */
+export function decidePodFate(pod: PodOfEvictedNode, daemonSets: Iterable<DaemonSetView>): PodFate {
+  if (pod.terminating || pod.deletionGraceSeconds !== undefined) return { fate: 'terminating' };
+  for (const daemonSet of daemonSets) {
+    if (daemonSet.namespace === pod.namespace && selectsLabels(daemonSet, pod.labels))
+      return { fate: 'spared', daemonSet: daemonSet.name };
+  }
+  return { fate: 'deleted' };
 }

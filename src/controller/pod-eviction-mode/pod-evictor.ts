@@ -1,6 +1,7 @@
 // Eviction mode: no taints, no tolerations. A node that is not Ready for longer than the pod eviction timeout is added
 // to its zone's queue; when it is served it is evaluated again, and then all its pods are deleted, and so is every pod
 // bound to it later, until the node is Ready.
+import type { NodeEvictor } from '../model/node-evictor.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
 import { isHealthTaint, noExecuteTaints } from '../../machinery/api/taints.ts';
@@ -9,12 +10,11 @@ import type { Change, StoreReader } from '../../machinery/informer/informer.ts';
 import type { Meter, MetricDefinition } from '../../machinery/ports/meter.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 import { nextAfterWrite } from '../model/commands.ts';
-import type { DepartureReason } from '../model/decisions.ts';
+import type { NodeEvictionReason } from '../model/decisions.ts';
 import type { LiveNode } from '../model/live-node.ts';
 import type { RateWait, WaitingPod } from '../model/waiting-pods.ts';
-import type { PodFate } from './decide-pod-fate.ts';
+import { PodDeleter, type PodDeleterOptions, type PodFate } from './pod-deleter.ts';
 import { deletingAllPods } from './events.ts';
-import { PodDeleter, type PodDeleterOptions } from './pod-deleter.ts';
 import { WaitingNodes, type WaitingNodesOptions } from './waiting-nodes.ts';
 import type { EvictionMark } from '../model/node-state.ts';
 
@@ -39,7 +39,9 @@ interface PodEvictorOptions extends WaitingNodesOptions, Omit<PodDeleterOptions,
 }
 
 /** Deletes the pods of nodes that are not Ready for too long. Deletes in its own loop: `run`, or `drain`. */
-export class PodEvictor {
+const none: ReadonlyMap<string, unknown> = new Map();
+
+export class PodEvictor implements NodeEvictor {
   readonly #options: PodEvictorOptions;
   readonly #waiting: WaitingNodes;
   readonly #deleter: PodDeleter;
@@ -91,13 +93,22 @@ export class PodEvictor {
   }
 
   /** The node no longer exists. If it is queued, its pods are still deleted when it is served (as upstream). */
+  /** No taint is written. */
+  start(): undefined {
+    return undefined;
+  }
+
+  beingTainted(): ReadonlyMap<string, unknown> {
+    return none;
+  }
+
   forget(name: string): void {
     this.#evicted.delete(name);
     this.#waiting.forget(name);
   }
 
   /** Nodes with remembered state. Each is to be checked periodically: see {@link check}. */
-  kept(): Iterable<string> {
+  queuedNodes(): Iterable<string> {
     return new Set([...this.#evicted.keys(), ...this.#waiting.notQueued()]);
   }
 
@@ -129,7 +140,7 @@ export class PodEvictor {
     return this.#waiting.nextServeInMs();
   }
 
-  /** The same: pods are deleted in a separate loop. */
+  /** Serves the queues once; pods are deleted in a separate loop. */
   pass(): Promise<void> {
     this.serve();
     return this.settled();
@@ -146,7 +157,8 @@ export class PodEvictor {
   }
 
   /**
-   * When this node is due, on the health clock, without a further heartbeat; undefined if it does not wait for that.
+   * Time at which a node is due without a further heartbeat, on the health clock; undefined if the node does not wait
+   * for that.
    */
   dueAtMs(name: string): number | undefined {
     return this.#waiting.dueAtMs(name);
@@ -167,7 +179,7 @@ export class PodEvictor {
     return this.#deleter.fateOf(pod);
   }
 
-  /** Why this pod, which is to be deleted, waits; undefined: it does not. */
+  /** Reason why a pod that is to be deleted waits; undefined: it does not. */
   waitOf(pod: PodView): { readonly rate: RateWait } | undefined {
     const rate = this.#deleter.rateWaitOf(pod);
     return rate && { rate };
@@ -225,23 +237,23 @@ export class PodEvictor {
     this.#sendAll(node, zone, 'node-evicted');
   }
 
-  #sendAll(node: { readonly name: string; readonly uid?: string }, zone: string, why: DepartureReason): void {
+  #sendAll(node: { readonly name: string; readonly uid?: string }, zone: string, why: NodeEvictionReason): void {
     const { recorder, decisions } = this.#options;
     const pods = this.#podsOf(node.name);
     if (pods.length > 0) recorder.record(deletingAllPods(node));
-    const counts = { leaves: 0, spared: 0, terminating: 0 };
+    const counts = { deleted: 0, spared: 0, terminating: 0 };
     for (const pod of pods) {
       counts[this.fateOf(pod).fate] += 1;
       this.#deleter.add(pod, why);
     }
-    const { leaves: leaving, spared, terminating } = counts;
+    const { deleted: leaving, spared, terminating } = counts;
     decisions.note({ kind: 'node-evicted', node: node.name, zone, leaving, spared, terminating });
   }
 
   /** Adds pods that should be deleted and have no task, for example after a pod lost its DaemonSet. */
   #sendLeaving({ name }: NodeView): void {
     for (const pod of this.#podsOf(name)) {
-      if (this.fateOf(pod).fate === 'leaves') this.#deleter.add(pod, 'node-evicted');
+      if (this.fateOf(pod).fate === 'deleted') this.#deleter.add(pod, 'node-evicted');
     }
   }
 
@@ -267,7 +279,7 @@ export class PodEvictor {
   }
 }
 
-/** The same pod on the same node: not a new binding. */
+/** Whether two states are of one pod on one node: not a new binding. */
 function isSamePlace(before: PodView, after: PodView): boolean {
   return before.uid === after.uid && before.nodeName === after.nodeName;
 }

@@ -66,7 +66,7 @@ export class WaitingNodes {
     return decidePodEviction({ ...health, ready: readyOf(node) }, options.current().podEvictionTimeoutMs, nowMs);
   }
 
-  /** Not due, or no longer: waits for its deadline, outside the queue. */
+  /** Schedules a node that is not due, or no longer: it waits for its deadline, outside the queue. */
   schedule(node: NodeView, fromMs: number): void {
     const { name } = node;
     if (this.#options.queues.remove(name)) this.noteWithdrawn(name, 'not-due');

@@ -18,7 +18,7 @@ const rules: Readonly<Record<PodGcReason, Rule>> = {
   unscheduled: ({ terminating, nodeName }) => terminating && nodeName === '',
 };
 
-/** Whether this rule applies to this pod, and a deletion would have an effect. */
+/** Whether a rule applies to a pod, and a deletion would have an effect. */
 export function fallsUnder(why: PodGcReason, pod: PodView, nodeOf: NodeLookup): boolean {
   return rules[why](pod, nodeOf) && !isHeldByFinalizers(pod);
 }
@@ -53,7 +53,8 @@ export function decideCollection(
 }
 
 /**
- * Its phase must become Failed before the deletion: no kubelet is left to write it (upstream `markFailedAndDeletePod`).
+ * Whether the phase of a pod must become Failed before the deletion: no kubelet is left to write it (upstream
+ * `markFailedAndDeletePod`).
  */
 export function mustFailFirst(pod: Pick<PodView, 'phase'>): boolean {
   return !isCompleted(pod);

@@ -20,7 +20,7 @@ import { forceDeletedPods, forceDeleteErrors } from './metrics.ts';
 import { OrphanQuarantine } from './orphan-quarantine.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 
-/** From the end of one round to the start of the next (upstream `gcCheckPeriod`). */
+/** Time from the end of one round to the start of the next (upstream `gcCheckPeriod`). */
 const roundPeriodMs = 20_000;
 /** How long a node must be missing before it is read live (upstream `quarantineTime`). */
 const quarantineMsDefault = 40_000;
@@ -28,7 +28,7 @@ const deletesAtOnceMax = 16;
 /** Missing nodes that could not be read in one round; the others wait for the next round. */
 const unreadableMax = 3;
 
-/** In the order of a round. */
+/** Steps of a round, in their order. */
 const steps: readonly PodGcReason[] = ['terminated', 'out-of-service', 'orphaned', 'unscheduled'];
 
 const deletedByPodGc: DisruptionWords = { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' };

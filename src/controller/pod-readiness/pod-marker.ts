@@ -8,8 +8,7 @@ import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machi
 import { batchedResync } from '../../machinery/supervision/batched-resync.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
 import type { CommandWriter, PodSource } from '../model/commands.ts';
-import { evaluationFailed, type DecisionSink } from '../model/decisions.ts';
-import { decideMarking, type NodeMarkingState } from './decide-marking.ts';
+import { type DecisionSink, evaluationFailed } from '../model/decisions.ts';
 import { podNodeNotReady } from './events.ts';
 
 const writesAtOnceMax = 8;
@@ -17,7 +16,7 @@ const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 
 /** Interval of checks for the end of a hold. */
 const heldRecheckMs = 1_000;
-/** The same, for the next slot. */
+/** Interval of checks for the next slot during a hold. */
 const heldServeMs = 100;
 
 /** Slots for silent nodes: see PodMarkingQueues. */
@@ -30,7 +29,7 @@ interface PodMarkingSlots {
   isMarked(pod: PodView): boolean;
   noteMarked(pod: PodView): void;
   forgetPod(pod: PodView): void;
-  kept(): Iterable<string>;
+  queuedNodes(): Iterable<string>;
   serve(wants: (node: string) => boolean, takeSlot: (node: string) => void): void;
   /** The earliest time of a slot, on the monotonic clock, holds disregarded; Infinity where no node waits. */
   nextDueMs(): number;
@@ -47,6 +46,15 @@ interface PodMarkerOptions {
   readonly recorder: EventRecorder;
   readonly meter: Meter;
   readonly clock: Clock;
+}
+
+/** State of the pod's node. */
+export interface NodeMarkingState {
+  readonly ready: string;
+  /** A heartbeat within the grace period, while it is Unknown: its kubelet is back and posts the status of its pods. */
+  readonly hasRecentHeartbeat: boolean;
+  /** The node is Unknown because its kubelet never posted a status. */
+  readonly neverPosted: boolean;
 }
 
 /** Marks the pods of silent nodes not ready, so that Services stop sending them traffic. */
@@ -129,8 +137,8 @@ export class PodMarker {
   }
 
   /** Nodes with remembered state. Each is to be checked periodically: see {@link check}. */
-  kept(): Iterable<string> {
-    return this.#options.slots.kept();
+  queuedNodes(): Iterable<string> {
+    return this.#options.slots.queuedNodes();
   }
 
   /**
@@ -150,7 +158,7 @@ export class PodMarker {
   }
 
   /**
-   * Only a pod that is new on its node is evaluated: one that becomes Ready again was reported by its kubelet, and is not
+   * Evaluates a pod that is new on its node; one that becomes Ready again was reported by its kubelet, and is not
    * marked again in this silence.
    */
   onPod(change: Change<PodView>): void {
@@ -231,7 +239,10 @@ export class PodMarker {
     return this.#done(key);
   }
 
-  /** From current state: the same pod, its node silent without a heartbeat since its slot, and no hold applies. */
+  /**
+   * Whether the mark is still wanted, from current state: the same pod, its node silent without a heartbeat since its
+   * slot, and no hold applies.
+   */
   #isStillWanted({ namespace, name, uid }: PodView): boolean {
     const { pods, slots } = this.#options;
     const pod = pods.get(podKey({ namespace, name }));
@@ -242,4 +253,18 @@ export class PodMarker {
     this.#newlyBound.delete(key);
     return forget;
   }
+}
+
+/**
+ * Whether a pod is to be marked NotReady: yes while its node is Unknown and no heartbeat came within its grace period.
+ * A kubelet that reports Ready=False itself also reports its pods (upstream `MarkPodsNotReady` and `processPod`;
+ * level-triggered, so that a restart in between loses nothing: decision 0007).
+ */
+export function decideMarking(pod: PodView, node: NodeMarkingState | undefined, bound: 'newly' | 'before'): boolean {
+  if (node === undefined || pod.ready === undefined || pod.ready === 'False') return false;
+  // A pod newly bound to a node with Ready=False was not reported by that kubelet yet.
+  if (node.ready === 'False') return bound === 'newly';
+  if (node.ready !== 'Unknown' || node.hasRecentHeartbeat) return false;
+  // A node without a status was never reported ready: its pods are left as they are.
+  return bound === 'newly' || !node.neverPosted;
 }

@@ -38,7 +38,7 @@ interface PodMarkingQueuesOptions {
 export class PodMarkingQueues {
   readonly #options: PodMarkingQueuesOptions;
   readonly #queues: RateLimitedQueues;
-  /** Of nodes with a granted slot or a marked pod. */
+  /** Silences of nodes with a granted slot or a marked pod. */
   readonly #silences = new Map<string, Silence>();
 
   constructor(options: PodMarkingQueuesOptions) {
@@ -69,22 +69,22 @@ export class PodMarkingQueues {
     }
   }
 
-  /** It has a slot for this silence: a later heartbeat ends the slot. */
+  /** Whether a node has a slot for its current silence: a later heartbeat ends the slot. */
   admits(node: string): boolean {
     return this.#silenceOf(node)?.hasSlot === true;
   }
 
-  /** It was marked in this silence of its node: what its kubelet posted since then stays. */
+  /** Whether a pod was marked in the current silence of its node: what its kubelet posted since then stays. */
   isMarked({ nodeName, uid }: Pick<PodView, 'nodeName' | 'uid'>): boolean {
     return this.#silenceOf(nodeName)?.marked.has(uid) === true;
   }
 
-  /** It was marked now. */
+  /** Notes that a pod was marked now. */
   noteMarked({ nodeName, uid }: Pick<PodView, 'nodeName' | 'uid'>): void {
     this.#ensureSilence(nodeName).marked.add(uid);
   }
 
-  /** It no longer exists. */
+  /** Forgets a pod that no longer exists. */
   forgetPod({ nodeName, uid }: Pick<PodView, 'nodeName' | 'uid'>): void {
     this.#silences.get(nodeName)?.marked.delete(uid);
   }
@@ -113,7 +113,7 @@ export class PodMarkingQueues {
   }
 
   /** Nodes with remembered state: those that wait and those with a slot or a marked pod. */
-  kept(): Iterable<string> {
+  queuedNodes(): Iterable<string> {
     return new Set([...this.#queues.keys(), ...this.#silences.keys()]);
   }
 
@@ -172,7 +172,7 @@ export class PodMarkingQueues {
     }
   }
 
-  /** To the limit of now. */
+  /** Sets the rate of a queue to the limit of now. */
   #resize(zone: string, queue: RateLimitedQueue): void {
     const { ratePerSecond, burst } = limitOf(this.#options.optionsOf(zone));
     queue.resize(ratePerSecond, burst, this.#options.clock.monotonicMs());

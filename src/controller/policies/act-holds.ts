@@ -31,16 +31,18 @@ export class ActHolds {
     this.#options = options;
   }
 
-  /** To be called when the write is about to be made: what holds it. Cheap: called again before each request. */
-  check(node: string, act: NodeAct): NodeHold | undefined {
+  /** The mode or pause that holds a write. Cheap: called before each request. */
+  holdOf(node: string, act: NodeAct): NodeHold | undefined {
+    const hold = this.#options.policies.holdOf(node);
+    return hold !== undefined && isHeldIn(hold.mode, act) ? hold : undefined;
+  }
+
+  /** Records that a write is about to be made, and what holds it. */
+  noteAct(node: string, act: NodeAct): void {
     const hold = this.#options.policies.holdOf(node);
     if (hold === undefined) {
       if (this.#withheld.size > 0) this.#withheld.delete(node);
-      return undefined;
-    }
-    if (!isHeldIn(hold.mode, act)) return undefined;
-    if (this.#options.nodes.get(node) !== undefined) this.#note(node, act, hold);
-    return hold;
+    } else if (isHeldIn(hold.mode, act) && this.#options.nodes.get(node) !== undefined) this.#note(node, act, hold);
   }
 
   /** The node is Ready and sends heartbeats: what was withheld because of its health is withheld no longer. */

@@ -2,10 +2,11 @@ import { healthTaintKeys, outOfServiceTaintKey } from '../../machinery/api/taint
 import type { Command } from '../model/commands.ts';
 import type { NodeAct } from '../model/policy.ts';
 
-interface NodeWrite {
+/** A write because of a node, as holds of the node see it. */
+export interface NodeWrite {
   readonly node: string;
   readonly act: NodeAct;
-  /** It evicts pods for the health of the node, or is the NoExecute taint that does. */
+  /** The write evicts pods for the health of the node, or is the NoExecute taint that does. */
   readonly evicts: boolean;
 }
 

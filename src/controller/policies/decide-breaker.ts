@@ -6,7 +6,7 @@ import type { MaxUnhealthy, PolicyLimits, UnhealthyCount } from '../model/policy
 export interface OpenBreaker {
   /** Wall time. */
   readonly openedAtMs: number;
-  /** Since when, on the monotonic clock, not too many nodes are unhealthy; undefined: too many are. */
+  /** Time since which not too many nodes are unhealthy, on the monotonic clock; undefined: too many are. */
   readonly recoveredAtMs: number | undefined;
 }
 
@@ -46,7 +46,10 @@ function coolDown(open: OpenBreaker, { cooldownMs }: PolicyLimits, { monotonicMs
   return open.recoveredAtMs === undefined ? { openedAtMs, recoveredAtMs } : open;
 }
 
-/** When it closes, on the monotonic clock, if no further node becomes unhealthy; Infinity: too many are unhealthy. */
+/**
+ * Time at which a breaker closes, on the monotonic clock, if no further node becomes unhealthy; Infinity: too many are
+ * unhealthy.
+ */
 export function endOfBreakerMs({ recoveredAtMs }: OpenBreaker, { cooldownMs }: PolicyLimits): number {
   return recoveredAtMs === undefined ? Infinity : recoveredAtMs + cooldownMs;
 }

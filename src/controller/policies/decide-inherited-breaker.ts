@@ -5,7 +5,7 @@ import { excessOf, isReset, type OpenBreaker } from './decide-breaker.ts';
 
 /** A healthy node of the policy. */
 export interface ReadyNode {
-  /** Since when it is Ready, by wall time. */
+  /** Wall time since which the node is Ready. */
   readonly sinceMs: number;
   readonly createdAtMs: number;
 }

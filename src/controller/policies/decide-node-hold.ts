@@ -1,8 +1,8 @@
 // Decides what holds the writes for a node: its policy, a pause of all nodes, or its own annotation.
-import type { NodePolicy, NodeAct, NodeHold } from '../model/policy.ts';
-import { parsePause } from './parse-pause.ts';
+import type { NodeAct, NodeHold, NodePolicy } from '../model/policy.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 
-interface HoldFacts {
+interface HoldEvidence {
   /** `paused: true` in the config file. */
   readonly paused: boolean;
   /** Undefined: the default policy. */
@@ -12,8 +12,14 @@ interface HoldFacts {
   readonly wallMs: number;
 }
 
+/** The meaning of the pause annotation. `untilMs`: wall time; Infinity: no end. */
+type Pause =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'paused'; readonly untilMs: number }
+  | { readonly kind: 'malformed' };
+
 /** `Observe` holds more than a pause, so it takes precedence; of several pauses one without an end. */
-export function decideNodeHold({ paused, policy, annotation, wallMs }: HoldFacts): NodeHold | undefined {
+export function decideNodeHold({ paused, policy, annotation, wallMs }: HoldEvidence): NodeHold | undefined {
   if (policy?.mode === 'Observe') return { mode: 'Observe', source: byPolicy(policy), untilMs: Infinity };
   if (paused) return { mode: 'Paused', source: { kind: 'config-file' }, untilMs: Infinity };
   if (policy?.mode === 'Paused') return { mode: 'Paused', source: byPolicy(policy), untilMs: Infinity };
@@ -25,7 +31,7 @@ export function isHeldIn(mode: NodeHold['mode'], act: NodeAct): boolean {
   return mode === 'Observe' || isNegative(act);
 }
 
-/** It makes the node or its pods worse. */
+/** Whether an act makes the node or its pods worse. */
 export function isNegative(act: NodeAct): boolean {
   return act !== 'remove-taints' && act !== 'set-labels';
 }
@@ -41,4 +47,15 @@ function pausedByAnnotation(annotation: string, wallMs: number): NodeHold | unde
 
 function byPolicy({ name }: Pick<NodePolicy, 'name'>): NodeHold['source'] {
   return { kind: 'policy', policy: name };
+}
+
+/**
+ * `"true"`: without an end; an RFC 3339 time: until then; `"false"` or empty: no pause. Any other value was meant to
+ * pause the node, so it counts as malformed and not as no pause.
+ */
+export function parsePause(value: string | undefined): Pause {
+  if (value === undefined || value === '' || value === 'false') return { kind: 'none' };
+  if (value === 'true') return { kind: 'paused', untilMs: Infinity };
+  const untilMs = parseTimestamp(value);
+  return untilMs === undefined ? { kind: 'malformed' } : { kind: 'paused', untilMs };
 }

@@ -15,7 +15,7 @@ import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { ConcurrencyHold, EmptyingStatus, NodePolicy } from '../model/policy.ts';
-import { decideKeeper } from './decide-keeper.ts';
+import { decideKeeper } from './select-policy.ts';
 import type { NodePolicies, PolicyOptions } from './node-policies.ts';
 
 export interface EmptyingNodesOptions {
@@ -34,7 +34,7 @@ export interface EmptyingNodesOptions {
 const searchAgainMs = 60_000;
 /** A node that was held is asked for again after this time. */
 const askAgainMs = 500;
-/** After an answer that holds a node, others of its policy are held without another count for this time. */
+/** Time for which, after an answer that holds a node, others of its policy are held without another count. */
 const heldForMs = 100;
 
 /** A policy with a maximum. */
@@ -50,9 +50,9 @@ export class EmptyingNodes {
   readonly #options: EmptyingNodesOptions;
   /** Every node that may have a taint for its health; checked at each question. */
   readonly #candidates = new Set<string>();
-  /** By policy: the nodes that were found last, which are looked at first. */
+  /** The nodes that were found last, by policy: they are looked at first. */
   readonly #found = new Map<string, readonly string[]>();
-  /** By policy: when a node was held last, on the monotonic clock. */
+  /** Time at which a node was held last, by policy, on the monotonic clock. */
   readonly #heldAtMs = new Map<string, number>();
   /** The policies for which candidates are kept; undefined: for none. */
   #policies: readonly NodePolicy[] | undefined;
@@ -62,19 +62,27 @@ export class EmptyingNodes {
     this.#options = options;
   }
 
-  /** Why this node gets no NoExecute taint for its health now. Cheap: called before each request. */
+  /** Reason why a node gets no NoExecute taint for its health now. Cheap: called before each request. */
   holdOf(name: string): ConcurrencyHold | undefined {
     const policy = this.#cappedPolicyOf(name);
     if (policy === undefined || !this.#needsPlace(name)) return undefined;
     const { clock, beingTainted } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const isRecent = nowMs - (this.#heldAtMs.get(policy.name) ?? -Infinity) < heldForMs;
-    if (!(isRecent && !beingTainted().has(name)) && this.#others(policy, name) < policy.maxConcurrentEvictions) {
-      this.#candidates.add(name);
-      return undefined;
-    }
-    if (!isRecent) this.#heldAtMs.set(policy.name, nowMs);
+    const mayCount = !this.#isHeldRecently(policy) || beingTainted().has(name);
+    if (mayCount && this.#others(policy, name) < policy.maxConcurrentEvictions) return undefined;
     return { mode: 'Concurrency', untilMs: clock.nowMs() + askAgainMs };
+  }
+
+  /** Records that a node is about to get a NoExecute taint for its health, and that `hold` is the answer. */
+  noteTaint(name: string, hold: ConcurrencyHold | undefined): void {
+    const policy = this.#cappedPolicyOf(name);
+    if (policy === undefined) return;
+    if (hold === undefined) {
+      if (this.#needsPlace(name)) this.#candidates.add(name);
+    } else if (!this.#isHeldRecently(policy)) this.#heldAtMs.set(policy.name, this.#options.clock.monotonicMs());
+  }
+
+  #isHeldRecently({ name }: NodePolicy): boolean {
+    return this.#options.clock.monotonicMs() - (this.#heldAtMs.get(name) ?? -Infinity) < heldForMs;
   }
 
   /** The nodes that are being emptied, of each policy with a maximum. For reports. */
@@ -86,14 +94,14 @@ export class EmptyingNodes {
     });
   }
 
-  /** The same for the policy of this node, if the node waits because of it, or would. */
+  /** Status of the policy of a node, if the node waits because of it, or would. */
   statusHolding(name: string): EmptyingStatus | undefined {
     const policy = this.#cappedPolicyOf(name);
     if (policy === undefined || this.#options.beingTainted().has(name) || !this.#needsPlace(name)) return undefined;
     return this.statuses().find((status) => status.policy === policy.name && isFull(status));
   }
 
-  /** Those of these nodes that wait because of it, for reports; undefined: no policy has a maximum. */
+  /** Nodes of the given ones that wait because of a maximum, for reports; undefined: no policy has a maximum. */
   heldOf(names: Iterable<string>): readonly string[] | undefined {
     if (this.#capped().length === 0) return undefined;
     const full = new Set(this.statuses().flatMap((status) => (isFull(status) ? [status.policy] : [])));
@@ -162,7 +170,7 @@ export class EmptyingNodes {
     return this.#evicts(name, isNext ? [...taints, nextTaint(node)] : taints);
   }
 
-  /** Its next taint would evict a pod, and no taint that it has does so already. */
+  /** Whether the next taint of a node would evict a pod, and no taint that it has does so already. */
   #needsPlace(name: string): boolean {
     const node = this.#options.nodes.get(name);
     return node !== undefined && this.#evicts(name, [nextTaint(node)]) && !this.#evicts(name, healthTaintsOf(node));

@@ -3,35 +3,44 @@ import type { Now } from '../model/node-state.ts';
 import type { MaintenanceSignal } from '../model/policy.ts';
 import { parseSignalTime, type StartedSignal } from './decide-maintenance.ts';
 
+type SignalNode = Pick<NodeView, 'name' | 'uid'>;
+
 /**
  * Since when each signal of maintenance counts: the time in it, which every replica reads alike. One without a usable
  * time (`kubectl taint` writes none) counts from when this process first saw it. Only those are remembered, as long as
  * they exist.
  */
 export class MaintenanceStarts {
-  /** By node: the monotonic time at which each signal without a usable time was first seen. */
+  /** Monotonic time at which each signal without a usable time was first seen, by node. */
   readonly #seen = new Map<string, ReadonlyMap<string, number>>();
 
-  /** `signals`: all of this node; others of it are forgotten. */
-  startsOf(
-    { name, uid }: Pick<NodeView, 'name' | 'uid'>,
-    signals: readonly MaintenanceSignal[],
-    now: Now,
-  ): readonly StartedSignal[] {
-    const known = this.#seen.get(name);
-    const seen = new Map<string, number>();
-    const started = signals.map((signal) => {
-      const key = [uid, signal.kind, signal.name, signal.at].join(' ');
-      // A time in the future that has come meanwhile does not begin a second maximum.
-      const stampMs = known?.has(key) === true ? undefined : parseSignalTime(signal.at, now.wallMs);
+  /** Records when signals without a usable time are first seen. `signals`: all of this node; others of it are forgotten. */
+  note(node: SignalNode, signals: readonly MaintenanceSignal[], now: Now): void {
+    const known = this.#seen.get(node.name);
+    const unstamped = signals.filter((signal) => this.#stampOf(node, signal, now) === undefined);
+    const seen = unstamped.map((signal) => {
+      const key = keyOf(node, signal);
+      return [key, known?.get(key) ?? now.monotonicMs] as const;
+    });
+    if (seen.length > 0) this.#seen.set(node.name, new Map(seen));
+    else if (known !== undefined) this.#seen.delete(node.name);
+  }
+
+  /** Start of each signal; a signal that is not noted yet starts now if it has no usable time. */
+  startsOf(node: SignalNode, signals: readonly MaintenanceSignal[], now: Now): readonly StartedSignal[] {
+    const known = this.#seen.get(node.name);
+    return signals.map((signal) => {
+      const stampMs = this.#stampOf(node, signal, now);
       if (stampMs !== undefined) return { signal, sinceMs: stampMs };
-      const seenMs = known?.get(key) ?? now.monotonicMs;
-      seen.set(key, seenMs);
+      const seenMs = known?.get(keyOf(node, signal)) ?? now.monotonicMs;
       return { signal, sinceMs: now.wallMs - (now.monotonicMs - seenMs) };
     });
-    if (seen.size > 0) this.#seen.set(name, seen);
-    else if (known !== undefined) this.#seen.delete(name);
-    return started;
+  }
+
+  /** The usable time in a signal. A time in the future that has come meanwhile does not begin a second maximum. */
+  #stampOf(node: SignalNode, signal: MaintenanceSignal, { wallMs }: Now): number | undefined {
+    const isSeen = this.#seen.get(node.name)?.has(keyOf(node, signal)) === true;
+    return isSeen ? undefined : parseSignalTime(signal.at, wallMs);
   }
 
   forget(node: string): void {
@@ -42,4 +51,8 @@ export class MaintenanceStarts {
   get size(): number {
     return this.#seen.size;
   }
+}
+
+function keyOf({ uid }: SignalNode, { kind, name, at }: MaintenanceSignal): string {
+  return [uid, kind, name, at].join(' ');
 }

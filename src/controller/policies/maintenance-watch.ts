@@ -4,7 +4,7 @@ import type { DecisionSink } from '../model/decisions.ts';
 import { describeSignal, type Maintenance } from '../model/policy.ts';
 
 interface MaintenanceWatchOptions {
-  /** From current state. */
+  /** Planned maintenance of a node, from current state. */
   readonly maintenanceOf: (node: string) => Maintenance | undefined;
   readonly decisions: DecisionSink;
   readonly clock: Pick<Clock, 'nowMs'>;

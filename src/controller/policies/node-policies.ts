@@ -3,13 +3,21 @@ import type { Labels } from '../../machinery/api/topology.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
+import type { Now } from '../model/node-state.ts';
 import type { ControllerOptions } from '../model/options.ts';
-import type { GracePeriods, Maintenance, NodeHold, NodePolicy, PolicySelection } from '../model/policy.ts';
+import type {
+  GracePeriods,
+  Maintenance,
+  MaintenanceRule,
+  MaintenanceSignal,
+  NodeHold,
+  NodePolicy,
+  PolicySelection,
+} from '../model/policy.ts';
 import { decideMaintenance } from './decide-maintenance.ts';
 import { decideNodeHold } from './decide-node-hold.ts';
 import { deriveZone } from './derive-zone.ts';
 import { MaintenanceStarts } from './maintenance-starts.ts';
-import { selectMaintenanceSignals } from './select-maintenance-signals.ts';
 import { isSameSelection, selectPolicy } from './select-policy.ts';
 
 export type PolicyOptions = Pick<ControllerOptions, 'policies' | 'paused'> & GracePeriods;
@@ -21,7 +29,7 @@ interface NodePoliciesOptions {
 }
 
 interface Derived {
-  /** What it was derived from: it counts as long as both are the current ones. */
+  /** Labels from which the selection was derived: it counts as long as labels and options are the current ones. */
   readonly labels: Labels;
   readonly options: PolicyOptions;
   readonly selection: PolicySelection;
@@ -75,17 +83,27 @@ export class NodePolicies {
   maintenanceOf(node: string): Maintenance | undefined {
     const policy = policyOf(this.selectionOf(node));
     const view = this.#options.nodes.get(node);
-    if (policy?.maintenance === undefined || view === undefined) {
-      if (this.#starts.size > 0) this.#starts.forget(node);
-      return undefined;
-    }
-    const { clock } = this.#options;
-    const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+    if (policy?.maintenance === undefined || view === undefined) return undefined;
+    const now = this.#now();
     const signals = selectMaintenanceSignals(policy.maintenance, view);
     return decideMaintenance(policy, this.#starts.startsOf(view, signals, now), now.wallMs);
   }
 
-  /** Whether these states of a node have different signals of maintenance, by the policy of the node now. */
+  /** Records when the signals of maintenance of this node are first seen, which is their start if they have no time. */
+  noteMaintenance(node: string): void {
+    const rule = policyOf(this.selectionOf(node))?.maintenance;
+    const view = this.#options.nodes.get(node);
+    if (rule !== undefined && view !== undefined)
+      this.#starts.note(view, selectMaintenanceSignals(rule, view), this.#now());
+    else if (this.#starts.size > 0) this.#starts.forget(node);
+  }
+
+  #now(): Now {
+    const { clock } = this.#options;
+    return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+  }
+
+  /** Whether two states of a node have different signals of maintenance, by the policy of the node now. */
   differInMaintenance(before: NodeView, after: NodeView): boolean {
     const rule = policyOf(this.selectionOf(after.name))?.maintenance;
     if (rule === undefined) return false;
@@ -93,7 +111,7 @@ export class NodePolicies {
     return was !== is;
   }
 
-  /** Whether these states of a node have different policies, pauses or signals of maintenance. */
+  /** Whether two states of a node have different policies, pauses or signals of maintenance. */
   differ(before: NodeView, after: NodeView): boolean {
     if (before.pause !== after.pause || this.differInMaintenance(before, after)) return true;
     const { policies } = this.#options.options.current();
@@ -142,4 +160,24 @@ function mergeGraces(options: GracePeriods, policy: NodePolicy | undefined): Gra
     nodeMonitorGracePeriodMs: policy.nodeMonitorGracePeriodMs ?? options.nodeMonitorGracePeriodMs,
     nodeStartupGracePeriodMs: policy.nodeStartupGracePeriodMs ?? options.nodeStartupGracePeriodMs,
   };
+}
+
+/** What on this node means planned maintenance now, whatever its age: True conditions, then taints. */
+export function selectMaintenanceSignals(
+  { conditions, taints }: MaintenanceRule,
+  node: Pick<NodeView, 'conditions' | 'taints'>,
+): readonly MaintenanceSignal[] {
+  return [
+    ...node.conditions
+      .filter(({ type, status }) => status === 'True' && conditions.includes(type))
+      .map(({ type, lastTransitionTime }) => toSignal('condition', type, lastTransitionTime)),
+    ...node.taints
+      .filter(({ key }) => taints.includes(key))
+      .map(({ key, timeAdded }) => toSignal('taint', key, timeAdded)),
+  ];
+}
+
+/** A missing time is null in some forms on the wire. */
+function toSignal(kind: MaintenanceSignal['kind'], name: string, at: string | null | undefined): MaintenanceSignal {
+  return { kind, name, at: at ?? undefined };
 }

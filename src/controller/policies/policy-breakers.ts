@@ -15,7 +15,10 @@ import type { UnhealthyTally } from './unhealthy-tally.ts';
 interface PolicyBreakersOptions {
   readonly options: Live<Pick<PolicyOptions, 'policies'>>;
   readonly policies: Pick<NodePolicies, 'selectionOf'>;
-  readonly tally: Pick<UnhealthyTally, 'of' | 'isKept' | 'refresh' | 'nextResetMs' | 'unhealthyOf' | 'readyNodesOf'>;
+  readonly tally: Pick<
+    UnhealthyTally,
+    'of' | 'isCounting' | 'refresh' | 'nextResetMs' | 'unhealthyOf' | 'readyNodesOf'
+  >;
   /** A breaker opened, closed, or is to close at another time: {@link PolicyBreakers.evaluate} is to be called soon. */
   readonly onChange: () => void;
   readonly decisions: DecisionSink;
@@ -30,7 +33,7 @@ interface LimitedPolicy extends NodePolicy {
 
 export class PolicyBreakers {
   readonly #options: PolicyBreakersOptions;
-  /** By the name of the policy. */
+  /** Open breakers, by the name of the policy. */
   readonly #open = new Map<string, OpenBreaker>();
   /** Policies whose breaker closed since the last evaluation. */
   readonly #closed = new Set<string>();
@@ -58,7 +61,7 @@ export class PolicyBreakers {
 
   /** Evaluates all breakers. Returns the unhealthy nodes of those that closed since the last call. */
   evaluate(): readonly string[] {
-    if (this.#options.tally.isKept) this.#options.tally.refresh();
+    if (this.#options.tally.isCounting) this.#options.tally.refresh();
     this.decide();
     this.#forgetRemoved();
     const released = [...this.#closed].flatMap((policy) => [...this.#options.tally.unhealthyOf(policy)]);
@@ -80,10 +83,13 @@ export class PolicyBreakers {
 
   /** The state of each breaker, for reports. Records nothing; empty on a standby, which counts nothing. */
   statuses(): readonly BreakerStatus[] {
-    return this.#options.tally.isKept ? this.#limited().map((policy) => this.#status(policy)) : [];
+    return this.#options.tally.isCounting ? this.#limited().map((policy) => this.#status(policy)) : [];
   }
 
-  /** The same for the policy of this node; undefined if it has no limits, or its breaker is closed. */
+  /**
+   * Status of the open breaker of the policy of a node; undefined if the policy has no limits, or its breaker is
+   * closed.
+   */
   openOf(node: string): BreakerStatus | undefined {
     const selection = this.#options.policies.selectionOf(node);
     if (selection.kind !== 'policy') return undefined;
@@ -173,7 +179,7 @@ export class PolicyBreakers {
     };
   }
 
-  /** By wall time. */
+  /** End of a breaker by wall time. */
   #endMs(open: OpenBreaker, limits: PolicyLimits): number {
     const now = this.#now();
     return now.wallMs + endOfBreakerMs(open, limits) - now.monotonicMs;

@@ -4,7 +4,7 @@ import type { DecisionSink } from '../model/decisions.ts';
 import type { PolicySelection } from '../model/policy.ts';
 import { malformedPause } from './events.ts';
 import type { NodePolicies } from './node-policies.ts';
-import { parsePause } from './parse-pause.ts';
+import { parsePause } from './decide-node-hold.ts';
 
 interface PolicyJournalOptions {
   readonly policies: Pick<NodePolicies, 'selectionOf'>;
@@ -72,7 +72,7 @@ function namesOf(selection: PolicySelection): readonly string[] {
   }
 }
 
-/** Of several that claim it equally none applies. */
+/** Name of the policy that applies; of several that claim the node equally none does. */
 function nameOf(claims: readonly string[]): string | null {
   return claims.length === 1 ? (claims[0] ?? null) : null;
 }

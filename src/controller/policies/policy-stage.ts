@@ -18,14 +18,15 @@ import type {
   Maintenance,
   NodeAct,
   NodeHold,
+  NodePolicy,
   OutOfServiceRule,
   PolicyCount,
   PolicySelection,
   ReachableEviction,
 } from '../model/policy.ts';
 import { ActHolds } from './act-holds.ts';
-import { buildPolicyCounts } from './build-policy-counts.ts';
-import { decideKeeper } from './decide-keeper.ts';
+import type { NodeWrite } from './classify-act.ts';
+import { decideKeeper } from './select-policy.ts';
 import { deriveZoneOptions } from './derive-zone.ts';
 import { EmptyingNodes, type EmptyingNodesOptions } from './emptying-nodes.ts';
 import { HoldingWriter } from './holding-writer.ts';
@@ -34,8 +35,9 @@ import { NodePolicies, type PolicyOptions } from './node-policies.ts';
 import { PolicyBreakers } from './policy-breakers.ts';
 import { showPolicyNodes } from './policy-gauges.ts';
 import { PolicyJournal } from './policy-journal.ts';
-import { selectShortestGrace } from './select-shortest-grace.ts';
 import { UnhealthyTally } from './unhealthy-tally.ts';
+
+type ActHold = NodeHold | Maintenance | BreakerHold | ConcurrencyHold;
 
 interface PolicyStageOptions extends Pick<EmptyingNodesOptions, 'podsOn' | 'beingTainted'> {
   readonly options: Live<ControllerOptions>;
@@ -111,6 +113,11 @@ export class PolicyStage {
     return this.#policies.holdOf(node);
   }
 
+  /** Records when the signals of maintenance of this node are first seen. To be called for each change of it. */
+  noteMaintenance(node: string): void {
+    this.#policies.noteMaintenance(node);
+  }
+
   /** Planned maintenance, which holds NoExecute taints and evictions for the health of this node only. */
   maintenanceOf(node: string): Maintenance | undefined {
     return this.#policies.maintenanceOf(node);
@@ -154,33 +161,27 @@ export class PolicyStage {
     return { policy: selection.policy.name, ratePerSecond };
   }
 
-  /**
-   * What holds this write, which is about to be made. `evicts`: it evicts pods for the health of the node, or is the
-   * NoExecute taint that does.
-   */
-  check(
-    node: string,
-    act: NodeAct,
-    evicts: boolean,
-  ): NodeHold | Maintenance | BreakerHold | ConcurrencyHold | undefined {
-    const hold = this.modeHold(node, act);
+  /** What holds a write. */
+  actHoldOf({ node, act, evicts }: NodeWrite): ActHold | undefined {
+    const hold = this.modeHoldOf(node, act);
     if (hold !== undefined || !evicts) return hold;
     return this.#healthHold(node) ?? (act === 'add-taints' ? this.emptying.holdOf(node) : undefined);
+  }
+
+  /** Records that a write is about to be made, and that `hold` is what holds it. */
+  noteAct({ node, act, evicts }: NodeWrite, hold: ActHold | undefined): void {
+    this.#holds.noteAct(node, act);
+    if (!evicts || act !== 'add-taints') return;
+    if (hold === undefined || isConcurrencyHold(hold)) this.emptying.noteTaint(node, hold);
   }
 
   #healthHold(node: string): Maintenance | BreakerHold | undefined {
     return this.breakerHoldOf(node) ?? this.maintenanceOf(node);
   }
 
-  /** The mode of its policy or the pause that holds this write, which is about to be made. */
-  modeHold(node: string, act: NodeAct): NodeHold | undefined {
-    return this.#holds.check(node, act);
-  }
-
-  /** Milliseconds for which this write, which is about to be made, is held; 0: not held. */
-  heldForMs(node: string, act: NodeAct, evicts: boolean): number {
-    const hold = this.check(node, act, evicts);
-    return hold === undefined ? 0 : Math.max(1, hold.untilMs - this.#options.clock.nowMs());
+  /** The mode of the policy of the node or the pause that holds a write. */
+  modeHoldOf(node: string, act: NodeAct): NodeHold | undefined {
+    return this.#holds.holdOf(node, act);
   }
 
   /** The node is evaluated. `isHealthy`: Ready, with a heartbeat within its grace period. */
@@ -192,17 +193,17 @@ export class PolicyStage {
 
   /** A node in planned maintenance is no evidence of a common cause. */
   #countsAsHealthy(node: string, isHealthy: boolean): boolean {
-    return isHealthy || (this.#tally.isKept && this.maintenanceOf(node) !== undefined);
+    return isHealthy || (this.#tally.isCounting && this.maintenanceOf(node) !== undefined);
   }
 
-  /** Whether these states of a node have different signals of maintenance, be it the time of one. */
+  /** Whether two states of a node have different signals of maintenance, be it the time of one. */
   differInMaintenance(before: NodeView, after: NodeView): boolean {
     return this.#policies.differInMaintenance(before, after);
   }
 
   /** The node changed between two evaluations, or was deleted: it is counted, and the breakers are evaluated, at once. */
   recount(node: string): void {
-    if (!this.#tally.isKept) return;
+    if (!this.#tally.isCounting) return;
     this.#tally.update(node, this.#countsAsHealthy(node, this.#options.isHealthy(node)));
     this.#breakers.decide();
   }
@@ -229,10 +230,10 @@ export class PolicyStage {
 
   /** Unhealthy nodes whose breaker is open; undefined: no policy has limits. */
   breakerHeld(): readonly string[] | undefined {
-    return this.#tally.isKept ? this.#breakers.held() : undefined;
+    return this.#tally.isCounting ? this.#breakers.held() : undefined;
   }
 
-  /** Whether these states of a node have different policies, pauses or signals of maintenance. */
+  /** Whether two states of a node have different policies, pauses or signals of maintenance. */
   differ(before: NodeView, after: NodeView): boolean {
     return this.#policies.differ(before, after);
   }
@@ -311,4 +312,42 @@ export class PolicyStage {
     if (this.#shortest?.of !== options) this.#shortest = { of: options, options: selectShortestGrace(options) };
     return this.#shortest.options;
   }
+}
+
+/**
+ * Options with the shortest monitor grace period of all policies: a stale watch must be detected before it
+ * counts against any node.
+ */
+export function selectShortestGrace(options: ControllerOptions): ControllerOptions {
+  const graces = options.policies.flatMap(({ nodeMonitorGracePeriodMs }) => nodeMonitorGracePeriodMs ?? []);
+  const shortestMs = Math.min(options.nodeMonitorGracePeriodMs, ...graces);
+  return shortestMs === options.nodeMonitorGracePeriodMs
+    ? options
+    : { ...options, nodeMonitorGracePeriodMs: shortestMs };
+}
+
+/** Number of nodes of each policy, in the order of the policies: those of which `selectionOf` says that it claims them. */
+function buildPolicyCounts(
+  policies: readonly NodePolicy[],
+  nodes: Iterable<string>,
+  selectionOf: (node: string) => PolicySelection,
+): readonly PolicyCount[] {
+  const applied = new Map<string, number>();
+  const conflicts = new Map<string, number>();
+  for (const node of nodes) {
+    const selection = selectionOf(node);
+    if (selection.kind === 'policy') increment(applied, selection.policy.name);
+    if (selection.kind === 'conflict') for (const { name } of selection.policies) increment(conflicts, name);
+  }
+  return policies.map(({ name, mode }) => {
+    return { policy: name, mode, nodes: applied.get(name) ?? 0, conflicts: conflicts.get(name) ?? 0 };
+  });
+}
+
+function increment(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function isConcurrencyHold(hold: ActHold): hold is ConcurrencyHold {
+  return 'mode' in hold && hold.mode === 'Concurrency';
 }

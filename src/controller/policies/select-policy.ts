@@ -2,6 +2,7 @@
 import { matchesLabels } from '../../machinery/api/label-selector.ts';
 import type { Labels } from '../../machinery/api/topology.ts';
 import type { NodePolicy, PolicySelection } from '../model/policy.ts';
+import { isCompleted, type PodView } from '../../machinery/api/pod.ts';
 
 const byDefault: PolicySelection = { kind: 'default' };
 
@@ -18,7 +19,7 @@ export function selectPolicy(labels: Labels, policies: readonly NodePolicy[]): P
   return equal.length === 1 ? { kind: 'policy', policy: best } : { kind: 'conflict', policies: equal };
 }
 
-/** Whether both select the same policy, or the same conflict. */
+/** Whether two selections are of the same policy, or the same conflict. */
 export function isSameSelection(a: PolicySelection, b: PolicySelection): boolean {
   return selectionKey(a) === selectionKey(b);
 }
@@ -40,4 +41,10 @@ function selectionKey(selection: PolicySelection): string {
     case 'conflict':
       return selection.policies.map(({ name }) => name).join(',');
   }
+}
+
+/** The policy that keeps this pod from evictions for the health of its node; undefined: none. */
+export function decideKeeper(pod: Pick<PodView, 'phase'>, selection: PolicySelection): string | undefined {
+  if (selection.kind !== 'policy' || !selection.policy.keepCompletedPods) return undefined;
+  return isCompleted(pod) ? selection.policy.name : undefined;
 }

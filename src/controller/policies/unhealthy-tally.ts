@@ -20,12 +20,12 @@ interface UnhealthyTallyOptions {
 }
 
 interface Member {
-  /** Another node may have the same name later. */
+  /** The uid of the node: another node may have the same name later. */
   readonly uid: string;
   readonly policy: string;
-  /** Since when it is unhealthy, by wall time; undefined: healthy. */
+  /** Wall time since which the node is unhealthy; undefined: healthy. */
   readonly sinceMs: number | undefined;
-  /** It was unhealthy at the time of a reset: it does not count. */
+  /** The node was unhealthy at the time of a reset: it does not count. */
   readonly isExempt: boolean;
 }
 
@@ -57,7 +57,7 @@ export class UnhealthyTally {
   }
 
   /** The counts are kept. */
-  get isKept(): boolean {
+  get isCounting(): boolean {
     return this.#policies !== undefined;
   }
 
@@ -176,7 +176,7 @@ export class UnhealthyTally {
   }
 }
 
-/** By the clock of the kubelet. */
+/** Time since which the node is Ready, by the clock of the kubelet. */
 function readySinceMs({ conditions }: NodeView): number | undefined {
   const ready = findCondition(conditions, 'Ready');
   return ready?.status === 'True' ? parseTimestamp(ready.lastTransitionTime) : undefined;

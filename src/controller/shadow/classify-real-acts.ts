@@ -3,7 +3,7 @@
 import { findCondition } from '../../machinery/api/conditions.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import type { Taint } from '../../machinery/api/taints.ts';
-import { classifyTaint } from './classify-taint.ts';
+import { classifyTaint } from './build-own-objects.ts';
 import type { TaintMatter } from './episode.ts';
 
 type Seen = Pick<NodeView, 'conditions' | 'taints'>;

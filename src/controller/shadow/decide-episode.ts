@@ -12,7 +12,7 @@ export interface ActOnMatter {
 export interface EpisodeStep {
   /** Undefined: both sides agree. */
   readonly episode: Episode | undefined;
-  /** At most once per episode. */
+  /** Result of the episode, at most once. */
   readonly result: EpisodeResult | undefined;
 }
 
@@ -35,7 +35,7 @@ export function decideAct(
   return end(episode, followed(episode, atMs, toleranceMs), { ending: 'followed', secondAtMs: atMs });
 }
 
-/** Neither side can act on it any more: the kubelet posted a status, or the cause ended. */
+/** End of an episode on which neither side can act any more: the kubelet posted a status, or the cause ended. */
 export function decideEnd(episode: Episode): EpisodeStep {
   return end(episode, only(episode.by), { ending: 'cause-gone' });
 }

@@ -7,17 +7,17 @@ import {
   decideTimeOut,
   type EpisodeStep,
 } from './decide-episode.ts';
-import { type Act, actOf, type Episode, type Matter, type Subject, type EpisodeResult } from './episode.ts';
+import { type Act, actOf, type Episode, type Matter, type EpisodeSubject, type EpisodeResult } from './episode.ts';
 
 /** An episode whose outcome is known. */
 export interface ClosedEpisode extends EpisodeResult {
-  readonly subject: Subject;
+  readonly subject: EpisodeSubject;
   readonly act: Act;
 }
 
 /** An episode whose outcome is not known yet. */
 interface OpenEpisode extends Pick<Episode, 'by' | 'sinceMs'> {
-  readonly subject: Subject;
+  readonly subject: EpisodeSubject;
   readonly act: Act;
 }
 
@@ -32,7 +32,7 @@ interface EpisodeLedgerOptions {
 }
 
 interface Page {
-  readonly subject: Subject;
+  readonly subject: EpisodeSubject;
   readonly episodes: Map<Matter, Episode>;
 }
 
@@ -79,7 +79,7 @@ export class EpisodeLedger {
   }
 
   /** `standing`: the value for both sides if there is no episode. */
-  act(subject: Subject, matter: Matter, act: Omit<ActOnMatter, 'atMs'> & { readonly standing: boolean }): void {
+  act(subject: EpisodeSubject, matter: Matter, act: Omit<ActOnMatter, 'atMs'> & { readonly standing: boolean }): void {
     const { clock, toleranceMs } = this.#options;
     const before = this.get(subject.uid, matter);
     const limits = { standing: act.standing, toleranceMs: toleranceMs() };
@@ -108,9 +108,9 @@ export class EpisodeLedger {
   }
 
   /** Ends episodes after the maximum wait. Returns their objects. */
-  endWaiting(): readonly Subject[] {
+  endWaiting(): readonly EpisodeSubject[] {
     const nowMs = this.#options.clock.monotonicMs();
-    const ended: Subject[] = [];
+    const ended: EpisodeSubject[] = [];
     for (const { subject, episodes } of this.#pages.values()) {
       for (const [matter, episode] of episodes) {
         const step = decideTimeOut(episode, nowMs, this.#options.waitMsMax);
@@ -122,13 +122,13 @@ export class EpisodeLedger {
     return ended;
   }
 
-  #apply(subject: Subject, matter: Matter, before: Episode | undefined, { episode, result }: EpisodeStep): void {
+  #apply(subject: EpisodeSubject, matter: Matter, before: Episode | undefined, { episode, result }: EpisodeStep): void {
     this.#put(subject, matter, episode);
     if (result === undefined || before === undefined) return;
     this.#options.onClosed({ subject, act: actOf(matter, before.value), ...result });
   }
 
-  #put(subject: Subject, matter: Matter, episode: Episode | undefined): void {
+  #put(subject: EpisodeSubject, matter: Matter, episode: Episode | undefined): void {
     const page = this.#pages.get(subject.uid) ?? { subject, episodes: new Map<Matter, Episode>() };
     if (episode === undefined) page.episodes.delete(matter);
     else page.episodes.set(matter, episode);

@@ -14,7 +14,7 @@ export const acts = [
 ] as const;
 export type Act = (typeof acts)[number];
 
-/** From the point of view of the shadow: it acted at the same time, earlier, later, alone, or not at all. */
+/** Outcomes for the shadow: it acted at the same time, earlier, later, alone, or not at all. */
 export const agreements = ['agree', 'earlier', 'later', 'only_shadow', 'only_cluster'] as const;
 export type Agreement = (typeof agreements)[number];
 
@@ -31,9 +31,9 @@ export interface Episode {
   readonly by: Party;
   /** The value for the side that acted; for the other it is the opposite. */
   readonly value: boolean;
-  /** On the monotonic clock. */
+  /** Start on the monotonic clock. */
   readonly sinceMs: number;
-  /** Its outcome was counted; later actions are not counted again. */
+  /** The outcome was counted; later actions are not counted again. */
   readonly counted: boolean;
 }
 
@@ -50,9 +50,9 @@ export interface EpisodeResult {
 }
 
 /** The object of an episode. Another uid is another object. */
-export interface Subject {
+export interface EpisodeSubject {
   readonly kind: 'node' | 'pod';
-  /** As in a decision: `n1`, `namespace/name`. */
+  /** Name as in a decision: `n1`, `namespace/name`. */
   readonly name: string;
   readonly uid: string;
   /** The node of a pod; the node itself. */

@@ -41,7 +41,7 @@ export interface ShadowReport {
   readonly waitSeconds: number;
   readonly totals: Totals;
   readonly open: number;
-  /** Some of the open episodes. */
+  /** A part of the open episodes. */
   readonly waiting: readonly WaitingReport[];
   /** Number of episodes of objects that were deleted before the outcome was known. */
   readonly undecided: number;

@@ -12,12 +12,11 @@ import type { Labels } from '../../machinery/api/topology.ts';
 import type { Change, Informer } from '../../machinery/informer/informer.ts';
 import type { Ambient } from '../../machinery/ports/ambient.ts';
 import type { Command } from '../model/commands.ts';
-import { classifyTaint } from './classify-taint.ts';
-import { buildOwnNode } from './build-own-node.ts';
+import { buildOwnNode, classifyTaint } from './build-own-objects.ts';
 import { classifyTaintActs, hasKubeletPosted, isUnknown } from './classify-real-acts.ts';
 import { ShadowInformer } from './shadow-informer.ts';
 import type { EpisodeLedger } from './episode-ledger.ts';
-import type { Party, Subject, TaintMatter } from './episode.ts';
+import type { Party, EpisodeSubject, TaintMatter } from './episode.ts';
 
 interface ShadowNodesOptions extends Ambient {
   readonly nodes: Informer<NodeView>;
@@ -31,12 +30,12 @@ interface ShadowNodesOptions extends Ambient {
 export interface NodeFollower {
   /** The cluster marked it Unknown. */
   clusterMarkedUnknown(node: string): void;
-  /** It sent a heartbeat after either side marked it Unknown. */
+  /** Notes that a node sent a heartbeat after either side marked it Unknown. */
   kubeletPosted(node: string): void;
 }
 
 interface NodeRecord {
-  readonly subject: Subject;
+  readonly subject: EpisodeSubject;
   world: NodeView;
   own: NodeView;
   kubeletConditions: readonly Condition[];
@@ -100,7 +99,7 @@ export class ShadowNodes extends ShadowInformer<NodeView> {
     return 'written';
   }
 
-  /** Its episodes changed without an action. */
+  /** Notes that the episodes of a node changed without an action. */
   refresh(name: string): void {
     const record = this.#records.get(name);
     if (record !== undefined) this.#refresh(record);

@@ -6,13 +6,13 @@ import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import { noExecuteTaints } from '../../machinery/api/taints.ts';
 import type { Change, Informer } from '../../machinery/informer/informer.ts';
 import type { Ambient } from '../../machinery/ports/ambient.ts';
-import { classifyDeparture } from './classify-departure.ts';
-import { buildOwnPod } from './build-own-pod.ts';
+import { classifyDeletion } from './classify-deletion.ts';
+import { buildOwnPod } from './build-own-objects.ts';
 import { isUnknown } from './classify-real-acts.ts';
 import { decideShadowValue } from './decide-episode.ts';
 import { ShadowInformer } from './shadow-informer.ts';
 import type { EpisodeLedger } from './episode-ledger.ts';
-import type { Subject } from './episode.ts';
+import type { EpisodeSubject } from './episode.ts';
 import type { NodeFollower } from './shadow-nodes.ts';
 import { UnexplainedMarks } from './unexplained-marks.ts';
 
@@ -34,12 +34,12 @@ interface ShadowPodsOptions extends Ambient {
 
 /** State of pods that differ for the shadow. */
 interface PodRecord {
-  readonly subject: Subject;
+  readonly subject: EpisodeSubject;
   world: PodView;
   own: PodView;
   readyBefore: string | undefined;
-  /** `waits`: deleted in the cluster only. `leaves`: deleted for the shadow too. */
-  ghost: 'no' | 'waits' | 'leaves';
+  /** `waits`: deleted in the cluster only. `deleted`: for the shadow too. */
+  ghost: 'no' | 'waits' | 'deleted';
 }
 
 export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower {
@@ -75,7 +75,7 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
     }
   }
 
-  /** Its kubelet would have reported the pods as it does now, marked or not. */
+  /** Notes that the kubelet of a node would have reported the pods as it does now, marked or not. */
   kubeletPosted(node: string): void {
     for (const key of this.#byNode.get(node) ?? []) {
       const record = this.#records.get(key);
@@ -91,13 +91,13 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
   sweep(): void {
     this.#unexplained.forgetOld(this.#nowMs());
     for (const [key, record] of this.#records) {
-      if (record.ghost === 'leaves') this.#remove(key, record);
+      if (record.ghost === 'deleted') this.#remove(key, record);
       else if (this.#shadowValue(record, 'eviction') !== undefined) this.#sweepEviction(key, record);
     }
   }
 
   /** The maximum wait for the other side's action on this pod has been reached. */
-  refresh({ uid, name: key }: Subject): void {
+  refresh({ uid, name: key }: EpisodeSubject): void {
     const record = this.#records.get(key);
     if (record?.subject.uid === uid) this.#afterEviction(key, record);
   }
@@ -149,7 +149,7 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
   #compare(key: ObjectKey, now: PodView, before: PodView): void {
     if (now.ready === 'False' && before.ready !== 'False') this.#onNotReady(key, now, before);
     if (now.ready !== 'False' && before.ready === 'False') this.#onReady(key, now);
-    if (now.terminating && !before.terminating) this.#onDeparture(key, now, before);
+    if (now.terminating && !before.terminating) this.#onDeletion(key, now, before);
   }
 
   /** A kubelet may report its pods not ready. For pods of a silent node only the cluster's controller does. */
@@ -177,18 +177,18 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
     this.#options.ledger.settle(uid, 'not-ready');
   }
 
-  #onDeparture(key: ObjectKey, pod: PodView, before: PodView): void {
+  #onDeletion(key: ObjectKey, pod: PodView, before: PodView): void {
     if (!this.#options.comparesEviction) return;
     const { ledger, clock, realNode } = this.#options;
     const taints = realNode(pod.nodeName)?.taints ?? [];
-    const departure = classifyDeparture(pod, taints, clock.nowMs());
-    if (departure === 'by-others') return ledger.discard(pod.uid, 'eviction');
+    const cause = classifyDeletion(pod, taints, clock.nowMs());
+    if (cause === 'by-others') return ledger.discard(pod.uid, 'eviction');
     const record = this.#recordOf(key, pod, before);
     ledger.act(record.subject, 'eviction', { party: 'cluster', value: true, standing: false });
   }
 
   #onDeleted(key: ObjectKey, pod: PodView): void {
-    if (!pod.terminating) this.#onDeparture(key, { ...pod, terminating: true }, pod);
+    if (!pod.terminating) this.#onDeletion(key, { ...pod, terminating: true }, pod);
     this.#unexplained.forget(key);
     const record = this.#records.get(key);
     const isKept = record !== undefined && this.#shadowValue(record, 'eviction') === false && this.#ghosts < ghostsMax;
@@ -223,7 +223,7 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
     this.#afterEviction(key, record);
   }
 
-  /** It is deleted in the cluster only, or for both. */
+  /** The eviction of a pod has ended: it is deleted in the cluster only, or for both sides. */
   #afterEviction(key: ObjectKey, record: PodRecord): void {
     if (record.ghost !== 'no' && this.#shadowValue(record, 'eviction') === undefined) return this.#remove(key, record);
     this.#refresh(key, record);
@@ -245,7 +245,7 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
     const record = this.#recordOf(key, world, world);
     const standing = matter === 'eviction' ? world.terminating : world.ready === 'False';
     this.#options.ledger.act(record.subject, matter, { party: 'shadow', value: true, standing });
-    if (matter === 'eviction' && record.ghost === 'waits') record.ghost = 'leaves';
+    if (matter === 'eviction' && record.ghost === 'waits') record.ghost = 'deleted';
     this.#refresh(key, record);
     return 'written';
   }
@@ -257,7 +257,7 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
       known.world = pod;
       return known;
     }
-    const subject: Subject = { kind: 'pod', name: key, uid: pod.uid, node: pod.nodeName };
+    const subject: EpisodeSubject = { kind: 'pod', name: key, uid: pod.uid, node: pod.nodeName };
     const record: PodRecord = { subject, world: pod, own: shown, readyBefore: undefined, ghost: 'no' };
     this.#records.set(key, record);
     const siblings = this.#byNode.get(pod.nodeName) ?? new Set<ObjectKey>();
@@ -276,7 +276,7 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
 
   #build(record: PodRecord): PodView {
     const { world, readyBefore, ghost } = record;
-    const evicted = ghost === 'leaves' ? true : this.#shadowValue(record, 'eviction');
+    const evicted = ghost === 'deleted' ? true : this.#shadowValue(record, 'eviction');
     return buildOwnPod(world, { notReady: this.#shadowValue(record, 'not-ready'), evicted, readyBefore });
   }
 
@@ -288,7 +288,7 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
     this.listeners.deliver([{ kind: 'modified', key, object: record.own, previous }]);
   }
 
-  /** It is deleted for both sides. */
+  /** Removes the record of a pod that is deleted for both sides. */
   #remove(key: ObjectKey, record: PodRecord): void {
     this.#options.ledger.forget(record.subject.uid);
     this.#drop(key);

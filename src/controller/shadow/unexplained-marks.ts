@@ -10,7 +10,7 @@ interface UnexplainedMark {
   readonly uid: string;
   readonly node: string;
   readonly readyBefore: string | undefined;
-  /** On the monotonic clock. */
+  /** Time of the mark on the monotonic clock. */
   readonly atMs: number;
 }
 

@@ -3,22 +3,22 @@ import type { HealthTaintKey } from '../../machinery/api/taints.ts';
 import type { Now } from '../model/node-state.ts';
 
 /** What is known about the next act for a node. Times in Ms are on the monotonic clock, unless they are named wall. */
-export interface NextStepFacts {
+export interface NextStepEvidence {
   readonly now: Now;
   /** Status of the Ready condition, or `missing`. */
   readonly ready: string;
   /** Something holds it. */
   readonly isHeld: boolean;
-  /** This process leads, and runs the controller that does it. */
+  /** Acts of this process: it leads, and runs the controller that does them. */
   readonly acts: { readonly taints: boolean; readonly evicts: boolean };
   readonly mode: 'taint' | 'eviction';
   /** The NoExecute taint that it is to get. */
   readonly missingKey: HealthTaintKey | undefined;
-  /** When its queue serves it; undefined: not known. */
+  /** Time at which the queue serves the node; undefined: not known. */
   readonly slotAtMs: number | undefined;
-  /** Its pod that is due first. */
+  /** The pod of the node that is due first. */
   readonly first: { readonly pod: string; readonly atMs: number } | undefined;
-  /** When its maintenance or pause ends, by wall time; undefined: no end is known. */
+  /** Wall time at which maintenance or pause of the node ends; undefined: no end is known. */
   readonly endsAtWallMs: number | undefined;
 }
 
@@ -29,36 +29,36 @@ export interface NextStep {
 }
 
 /** What happens to a node next if nothing else changes; undefined: nothing. */
-export function buildNextStep(state: NodeState, facts: NextStepFacts): NextStep | undefined {
+export function buildNextStep(state: NodeState, evidence: NextStepEvidence): NextStep | undefined {
   switch (state) {
     case 'ready':
       return undefined;
     case 'paused':
-      return buildEnd('the pause ends', facts);
+      return buildEnd('the pause ends', evidence);
     case 'maintenance':
-      return buildEnd('its planned maintenance ends at the latest', facts);
+      return buildEnd('its planned maintenance ends at the latest', evidence);
     case 'suspect':
-      return facts.acts.taints ? { what: 'its conditions become Unknown', atWallMs: undefined } : undefined;
+      return evidence.acts.taints ? { what: 'its conditions become Unknown', atWallMs: undefined } : undefined;
     case 'not-ready':
     case 'unreachable':
-      return buildServing(facts);
+      return buildServing(evidence);
     case 'tainted':
     case 'emptying':
-      return buildEviction(facts);
+      return buildEviction(evidence);
   }
 }
 
-function buildEnd(what: string, { endsAtWallMs }: NextStepFacts): NextStep | undefined {
+function buildEnd(what: string, { endsAtWallMs }: NextStepEvidence): NextStep | undefined {
   return endsAtWallMs === undefined ? undefined : { what, atWallMs: endsAtWallMs };
 }
 
-function buildServing({ acts, mode, missingKey, slotAtMs, isHeld, now }: NextStepFacts): NextStep | undefined {
+function buildServing({ acts, mode, missingKey, slotAtMs, isHeld, now }: NextStepEvidence): NextStep | undefined {
   if (!acts.taints || (mode === 'taint' && missingKey === undefined)) return undefined;
   const what = mode === 'taint' ? `it gets ${missingKey}:NoExecute` : 'its pods are deleted';
   return { what, atWallMs: isHeld ? undefined : toWallMs(slotAtMs, now) };
 }
 
-function buildEviction({ acts, ready, mode, first, isHeld, now }: NextStepFacts): NextStep | undefined {
+function buildEviction({ acts, ready, mode, first, isHeld, now }: NextStepEvidence): NextStep | undefined {
   if (ready === 'True')
     return acts.taints ? { what: 'its NoExecute taint is removed', atWallMs: undefined } : undefined;
   if (mode === 'eviction') return acts.taints ? { what: 'its pods are deleted', atWallMs: undefined } : undefined;

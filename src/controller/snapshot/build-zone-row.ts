@@ -2,37 +2,37 @@ import { outerZoneOf, zoneName } from '../../machinery/api/zone.ts';
 import type { ZoneRow } from '../../dashboard/protocol.ts';
 import type { CellCounts } from '../dashboard/cell-tally.ts';
 
-interface ZoneRowFacts {
+interface ZoneFigures {
   readonly zone: string;
   readonly condition: string;
   readonly ready: number;
   readonly unready: number;
-  /** As far as its outer zone allows, as the tokens. */
+  /** Rate as far as the outer zone allows, as are the tokens. */
   readonly ratePerSecond: number;
   readonly tokens: number;
   readonly waiting: number;
 }
 
 /** A zone that is evaluated. Tokens to a tenth, because they fill slowly. */
-export function buildZoneRow({ zone, ready, unready, tokens, ...facts }: ZoneRowFacts): ZoneRow {
+export function buildZoneRow({ zone, ready, unready, tokens, ...evidence }: ZoneFigures): ZoneRow {
   const outer = outerZoneOf(zone);
   return {
     name: zoneName(zone),
     outer: outer === undefined ? null : zoneName(outer),
-    condition: facts.condition,
+    condition: evidence.condition,
     nodes: ready + unready,
     unready,
-    ratePerSecond: facts.ratePerSecond,
+    ratePerSecond: evidence.ratePerSecond,
     tokens: Math.floor(tokens * 10) / 10,
-    waiting: facts.waiting,
-    drainSeconds: estimateDrainSeconds(facts),
+    waiting: evidence.waiting,
+    drainSeconds: estimateDrainSeconds(evidence),
   };
 }
 
 function estimateDrainSeconds({
   waiting,
   ratePerSecond,
-}: Pick<ZoneRowFacts, 'waiting' | 'ratePerSecond'>): number | null {
+}: Pick<ZoneFigures, 'waiting' | 'ratePerSecond'>): number | null {
   if (waiting === 0) return 0;
   return ratePerSecond > 0 ? Math.ceil(waiting / ratePerSecond) : null;
 }

@@ -12,7 +12,7 @@ import type { ZoneTaintQueues } from '../tainting/zone-taint-queues.ts';
 import type { ZoneTable } from '../zones/zone-table.ts';
 
 type Sized = { readonly size: number };
-type Kept = { kept(): Iterable<string> };
+type QueueOwner = { queuedNodes(): Iterable<string> };
 
 /** The stages that remember nodes, pods or zones. */
 interface MeasuredStages {
@@ -28,9 +28,9 @@ interface MeasuredStages {
   readonly outage: Pick<OutageWatch, 'size'>;
   readonly loops: Pick<NodeWorkLoops, 'size'>;
   readonly queues: Pick<ZoneTaintQueues, 'size' | 'zonesRemembered'>;
-  readonly noExecute: Kept;
+  readonly noExecute: QueueOwner;
   readonly evictor: Pick<TaintEvictor, 'size' | 'knownNodes'>;
-  readonly marking: Pick<PodMarkingQueues, 'kept' | 'zonesRemembered'>;
+  readonly marking: Pick<PodMarkingQueues, 'queuedNodes' | 'zonesRemembered'>;
   readonly marker: Pick<PodMarker, 'size'>;
   readonly podGc: Pick<PodGarbageCollector, 'missingNodes'>;
 }
@@ -44,7 +44,7 @@ export const collectionEntries = gauge(
 /** A collection, or the largest one of several that are bounded by the same number. */
 export interface CollectionSize {
   readonly collection: string;
-  /** It has one entry for each of these at most. */
+  /** Objects of which each has at most one entry in the collection. */
   readonly per: 'node' | 'pod' | 'zone';
   readonly entries: number;
 }
@@ -75,9 +75,9 @@ function perNode(stages: MeasuredStages): Readonly<Record<string, number>> {
     'node-outage': stages.outage.size,
     'node-work': stages.loops.size,
     'node-responses': Math.max(stages.nodes.size, stages.leases.size),
-    'node-taint-queue': Math.max(stages.queues.size, count(stages.noExecute.kept())),
+    'node-taint-queue': Math.max(stages.queues.size, count(stages.noExecute.queuedNodes())),
     'node-taints': stages.evictor.knownNodes,
-    'node-marking-queue': count(stages.marking.kept()),
+    'node-marking-queue': count(stages.marking.queuedNodes()),
     'node-orphans': stages.podGc.missingNodes,
   };
 }

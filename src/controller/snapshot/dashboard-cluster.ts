@@ -4,12 +4,12 @@ import { isOuterZone, outerZoneOf } from '../../machinery/api/zone.ts';
 import type { Cluster, PolicyRow, ShadowRow, ZoneRow } from '../../dashboard/protocol.ts';
 import type { CellTally } from '../dashboard/cell-tally.ts';
 import { describeBreakerCount } from '../model/decisions.ts';
-import { buildComparison } from './build-comparison.ts';
 import { buildUnevaluatedZoneRow, buildZoneRow } from './build-zone-row.ts';
 import { DashboardEvictions } from './dashboard-evictions.ts';
 import { DashboardHolds } from './dashboard-holds.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
-import type { Surroundings } from './dashboard-surroundings.ts';
+import type { ClusterEvidence } from './cluster-evidence.ts';
+import type { ShadowReport } from '../shadow/report.ts';
 
 /** Identities of earlier leaders that are shown. */
 const leadersMax = 8;
@@ -21,7 +21,7 @@ export class DashboardCluster {
   readonly #tally: CellTally;
   readonly #holds: DashboardHolds;
   readonly #evictions: DashboardEvictions;
-  /** In the order in which they were seen last. */
+  /** Leaders in the order in which they were seen last. */
   readonly #leaders = new Set<string>();
   #comparison: { readonly atMs: number; readonly rows: readonly ShadowRow[] | null } = { atMs: -Infinity, rows: null };
 
@@ -32,7 +32,7 @@ export class DashboardCluster {
     this.#evictions = new DashboardEvictions(sources);
   }
 
-  read(around: Surroundings): Cluster {
+  read(around: ClusterEvidence): Cluster {
     const { holder, shadow, stages } = this.#sources;
     const leader = holder() ?? null;
     return {
@@ -50,13 +50,13 @@ export class DashboardCluster {
   }
 
   /** Zones by name. A replica that evaluates none shows those of its nodes. */
-  zones({ now }: Surroundings): readonly ZoneRow[] {
+  zones({ now }: ClusterEvidence): readonly ZoneRow[] {
     const { zones, queues } = this.#sources.stages;
     const names = zones.zonesOfAllLevels();
     if (names.length === 0) return this.#tally.zones().map(([name, counts]) => buildUnevaluatedZoneRow(name, counts));
     const waiting = this.#waitingInOuterZones(names);
     return names.map((zone) => {
-      const ofQueue = queueFacts(queues.get(zone), now.monotonicMs);
+      const ofQueue = queueFigures(queues.get(zone), now.monotonicMs);
       const { ready, unready } = zones.plan(zone)?.why ?? noTally;
       const outer = isOuterZone(zone) ? { waiting: waiting.get(zone) ?? 0 } : {};
       return buildZoneRow({ zone, condition: zones.condition(zone), ready, unready, ...ofQueue, ...outer });
@@ -86,7 +86,7 @@ export class DashboardCluster {
     return [identity, ...[...this.#leaders].reverse()];
   }
 
-  #policyRow({ policy, mode, breaker }: Surroundings['policies'][number]): PolicyRow {
+  #policyRow({ policy, mode, breaker }: ClusterEvidence['policies'][number]): PolicyRow {
     const shown = breaker && { open: breaker.untilMs !== undefined, text: describeBreakerCount(breaker) };
     return { name: policy, mode, ...this.#tally.policy(policy), breaker: shown ?? null };
   }
@@ -102,11 +102,20 @@ export class DashboardCluster {
 
 const noTally = { ready: 0, unready: 0 };
 
-/** As far as its outer zone allows. */
-function queueFacts(
+/** Figures of a queue, as far as its outer zone allows. */
+function queueFigures(
   queue: ReturnType<DashboardSources['stages']['queues']['get']>,
   nowMs: number,
 ): { readonly ratePerSecond: number; readonly tokens: number; readonly waiting: number } {
   if (queue === undefined) return { ratePerSecond: 0, tokens: 0, waiting: 0 };
   return { ratePerSecond: queue.ratePerSecond, tokens: queue.tokens(nowMs), waiting: queue.size };
+}
+
+/** The comparison of shadow mode: one row for each kind of act, and one for what is not decided yet. */
+function buildComparison({ totals, open, undecided }: ShadowReport): readonly ShadowRow[] {
+  const rows = Object.entries(totals).map(([stage, counts]) => {
+    const parts = Object.entries(counts).map(([outcome, count]) => `${outcome.replaceAll('_', ' ')} ${count}`);
+    return { stage, text: parts.join(', ') };
+  });
+  return [...rows, { stage: 'open', text: `${open} open, ${undecided} undecided` }];
 }

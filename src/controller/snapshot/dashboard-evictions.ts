@@ -2,7 +2,6 @@ import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { Cluster, PendingEviction } from '../../dashboard/protocol.ts';
 import type { Now } from '../model/node-state.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
-import { selectFirstEvictions } from './select-first-evictions.ts';
 
 type Evictions = Pick<Cluster, 'evictions' | 'evictionsTotal'>;
 
@@ -11,6 +10,12 @@ const evictionsShownMax = 200;
 const searchedPerSecond = 10_000;
 /** Longest time between two searches. */
 const searchEveryMsMax = 15_000;
+
+interface TimedPod {
+  readonly pod: string;
+  readonly node: string;
+  readonly atMs: number;
+}
 
 /** The pods that are due first. */
 export class DashboardEvictions {
@@ -33,4 +38,24 @@ export class DashboardEvictions {
     }
     return { evictions: this.#evictions, evictionsTotal: total };
   }
+}
+
+/** The first of them by time, and then by name: at most so many. In time proportional to their number. */
+export function selectFirstEvictions(all: Iterable<TimedPod>, max: number): readonly TimedPod[] {
+  const first: TimedPod[] = [];
+  let limitMs = Infinity;
+  for (const eviction of all) {
+    if (eviction.atMs > limitMs) continue;
+    first.push(eviction);
+    if (first.length < 2 * max) continue;
+    keepFirst(first, max);
+    limitMs = first.at(-1)?.atMs ?? Infinity;
+  }
+  keepFirst(first, max);
+  return first;
+}
+
+function keepFirst(evictions: TimedPod[], max: number): void {
+  evictions.sort((a, b) => a.atMs - b.atMs || (a.pod < b.pod ? -1 : 1));
+  evictions.length = Math.min(evictions.length, max);
 }

@@ -4,14 +4,14 @@ import type { HoldBanner } from '../../dashboard/protocol.ts';
 import { steadyTime } from '../dashboard/steady-time.ts';
 import { buildHolds, buildZoneHolds } from '../explain/build-holds.ts';
 import { describeHoldReason, describeUnblocker } from '../explain/describe-holds.ts';
-import type { Circumstances, Hold, Unblocker } from '../explain/facts.ts';
+import type { ClusterReport, Hold, Unblocker } from '../explain/reports.ts';
 import type { Decision } from '../model/decisions.ts';
 import type { BreakerStatus } from '../model/policy.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
-import type { Surroundings } from './dashboard-surroundings.ts';
+import type { ClusterEvidence } from './cluster-evidence.ts';
 import { estimateRecoveriesToNormal } from './estimate-hypotheses.ts';
-import { selectHoldSince } from './select-hold-since.ts';
 import { toMonotonicMs } from './snapshot-sources.ts';
+import type { NotedDecision } from '../decision-log/decision-log.ts';
 
 type DecisionTest = (decision: Decision) => boolean;
 
@@ -26,6 +26,8 @@ const limits: Readonly<Partial<Record<Hold['kind'], readonly [begins: DecisionTe
   paused: [(decision) => setsPause(decision, 'true'), (decision) => setsPause(decision, 'false')],
 };
 
+type Test = (decision: Decision) => boolean;
+
 export class DashboardHolds {
   readonly #sources: DashboardSources;
   /** The expected ends as they were shown last, by kind and reason. */
@@ -35,18 +37,18 @@ export class DashboardHolds {
     this.#sources = sources;
   }
 
-  read(around: Surroundings): readonly HoldBanner[] {
-    const circumstances = this.#circumstances(around);
+  read(around: ClusterEvidence): readonly HoldBanner[] {
+    const cluster = this.#cluster(around);
     const holds = [
-      ...buildHolds(circumstances).map((hold) => this.#banner(hold, around, this.#sinceOf(hold))),
-      ...openBreakers(around).flatMap((breaker) => this.#breakerBanners(breaker, circumstances, around)),
+      ...buildHolds(cluster).map((hold) => this.#banner(hold, around, this.#sinceOf(hold))),
+      ...openBreakers(around).flatMap((breaker) => this.#breakerBanners(breaker, cluster, around)),
       ...(around.leading && !around.fullDisruption ? this.#stoppedZones(around) : []),
     ];
     this.#ends = new Map(holds.flatMap(({ kind, why, until }) => (until === null ? [] : [[`${kind} ${why}`, until]])));
     return holds;
   }
 
-  #circumstances(around: Surroundings): Circumstances {
+  #cluster(around: ClusterEvidence): ClusterReport {
     const { stages, options, holder, shadow } = this.#sources;
     const hold = stages.outage.hold();
     return {
@@ -64,14 +66,14 @@ export class DashboardHolds {
     };
   }
 
-  #breakerBanners(breaker: BreakerStatus, all: Circumstances, around: Surroundings): readonly HoldBanner[] {
+  #breakerBanners(breaker: BreakerStatus, all: ClusterReport, around: ClusterEvidence): readonly HoldBanner[] {
     const none = { shadow: false, leading: true, stale: undefined, fullDisruption: false, outageHold: undefined };
     const holds = buildHolds({ ...all, ...none, nodeHold: undefined, breaker });
     return holds.map((hold) => this.#banner(hold, around, breaker.openedAtMs));
   }
 
   /** Where nodes wait. */
-  #stoppedZones(around: Surroundings): readonly HoldBanner[] {
+  #stoppedZones(around: ClusterEvidence): readonly HoldBanner[] {
     const { stages } = this.#sources;
     const stopped = stages.zones.zonesOfAllLevels().filter((zone) => {
       const queue = stages.queues.get(zone);
@@ -80,7 +82,7 @@ export class DashboardHolds {
     return stopped.slice(0, zonesShownMax).flatMap((zone) => this.#stoppedZone(zone, around));
   }
 
-  #stoppedZone(zone: string, around: Surroundings): readonly HoldBanner[] {
+  #stoppedZone(zone: string, around: ClusterEvidence): readonly HoldBanner[] {
     const { stages } = this.#sources;
     const arithmetic = stages.zones.plan(zone)?.why;
     const queue = { nodes: [], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: 0 };
@@ -102,7 +104,7 @@ export class DashboardHolds {
     return selectHoldSince(this.#sources.stages.decisions.of('cluster'), begins, ends);
   }
 
-  #banner(hold: Hold, { now }: Surroundings, sinceMs: number | undefined): HoldBanner {
+  #banner(hold: Hold, { now }: ClusterEvidence, sinceMs: number | undefined): HoldBanner {
     const { kind, unblockedBy } = hold;
     const why = describeHoldReason(hold);
     const untilMs = unblockedBy.map(endMs).find((atMs) => atMs !== undefined);
@@ -116,7 +118,7 @@ export class DashboardHolds {
   }
 }
 
-function openBreakers({ policies }: Surroundings): readonly BreakerStatus[] {
+function openBreakers({ policies }: ClusterEvidence): readonly BreakerStatus[] {
   return policies.flatMap(({ breaker }) => breaker ?? []).filter(({ untilMs }) => untilMs !== undefined);
 }
 
@@ -128,4 +130,13 @@ function endMs(unblocker: Unblocker): number | undefined {
 function setsPause(decision: Decision, to: string): boolean {
   if (decision.kind !== 'settings-changed') return false;
   return decision.changes.some((change) => change.setting === 'paused' && change.to === to);
+}
+
+/**
+ * The time of the first decision that begins a hold, after the last one that ends it; undefined: the decisions that are
+ * kept, oldest first, do not show it.
+ */
+export function selectHoldSince(decisions: readonly NotedDecision[], begins: Test, ends: Test): number | undefined {
+  const last = decisions.findLastIndex(({ decision }) => ends(decision));
+  return decisions.slice(last + 1).find(({ decision }) => begins(decision))?.atMs;
 }

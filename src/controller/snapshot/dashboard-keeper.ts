@@ -6,13 +6,13 @@ import type { Change } from '../../machinery/informer/informer.ts';
 import { Alarm } from '../../machinery/supervision/alarm.ts';
 import { CellTally } from '../dashboard/cell-tally.ts';
 import { DashboardBoard } from '../dashboard/dashboard-board.ts';
-import { SteadyWall } from '../dashboard/steady-wall.ts';
+import { SteadyWall } from '../dashboard/steady-time.ts';
 import type { NotedDecision } from '../decision-log/decision-log.ts';
 import { affectsDecisions } from '../health/diff-nodes.ts';
 import { DashboardCluster } from './dashboard-cluster.ts';
 import { DashboardSamples } from './dashboard-samples.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
-import { readSurroundings, type Surroundings } from './dashboard-surroundings.ts';
+import { readClusterEvidence, type ClusterEvidence } from './cluster-evidence.ts';
 import { DashboardTable } from './dashboard-table.ts';
 import { DashboardTimeline } from './dashboard-timeline.ts';
 
@@ -37,7 +37,7 @@ export class DashboardKeeper {
   readonly #cluster: DashboardCluster;
   readonly #tally = new CellTally();
   /** The states of nodes are kept. */
-  #isKept = false;
+  #isTracking = false;
   #unwatchedSinceMs: number | undefined;
   #failureLoggedAtMs = -Infinity;
 
@@ -57,7 +57,7 @@ export class DashboardKeeper {
     informers.pods.onChange('dashboard', (change) => this.#onPod(change));
   }
 
-  /** Until the signal aborts. Never rejects. */
+  /** Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.tick(signal);
@@ -69,7 +69,7 @@ export class DashboardKeeper {
   async tick(signal: AbortSignal): Promise<void> {
     try {
       const sample = this.#samples.step(this.#wall.now(), (node, isSilent) => {
-        if (this.#isKept) this.#table.noteSilence(node, isSilent);
+        if (this.#isTracking) this.#table.noteSilence(node, isSilent);
       });
       if (sample !== undefined) this.board.addSample(sample);
       if (this.board.isWatched) await this.#refresh(signal);
@@ -90,7 +90,7 @@ export class DashboardKeeper {
   }
 
   async #refresh(signal: AbortSignal): Promise<void> {
-    this.#isKept = true;
+    this.#isTracking = true;
     this.#unwatchedSinceMs = undefined;
     try {
       await this.#read(signal);
@@ -102,15 +102,15 @@ export class DashboardKeeper {
 
   async #read(signal: AbortSignal): Promise<void> {
     this.board.addLines(this.#timeline.take());
-    const around = readSurroundings(this.#sources, this.#wall.now());
+    const around = readClusterEvidence(this.#sources, this.#wall.now());
     await this.#update(this.#table.take(around), around, signal);
     if (signal.aborted) return;
     this.board.setZones(this.#cluster.zones(around));
     this.board.setCluster(this.#cluster.read(around));
   }
 
-  /** In slices. What changes meanwhile is marked for the next version. */
-  async #update(names: ReadonlySet<string>, around: Surroundings, signal: AbortSignal): Promise<void> {
+  /** Updates nodes in slices. What changes meanwhile is marked for the next version. */
+  async #update(names: ReadonlySet<string>, around: ClusterEvidence, signal: AbortSignal): Promise<void> {
     const { clock } = this.#sources;
     let beganMs = clock.monotonicMs();
     let done = 0;
@@ -126,7 +126,7 @@ export class DashboardKeeper {
   }
 
   /** A node that cannot be computed keeps the state that is shown, and does not prevent others. */
-  #updateNode(name: string, around: Surroundings): void {
+  #updateNode(name: string, around: ClusterEvidence): void {
     try {
       this.#table.update(name, around);
     } catch (error) {
@@ -135,11 +135,11 @@ export class DashboardKeeper {
   }
 
   #rest(): void {
-    if (!this.#isKept) return;
+    if (!this.#isTracking) return;
     const nowMs = this.#sources.clock.monotonicMs();
     this.#unwatchedSinceMs ??= nowMs;
     if (nowMs - this.#unwatchedSinceMs < keptMs) return;
-    this.#isKept = false;
+    this.#isTracking = false;
     this.#unwatchedSinceMs = undefined;
     this.#table.clear();
     this.#tally.clear();
@@ -150,18 +150,18 @@ export class DashboardKeeper {
     const { decision } = noted;
     this.#timeline.note(noted);
     this.#samples.note(noted);
-    if (this.#isKept && 'node' in decision) this.#table.mark(decision.node);
+    if (this.#isTracking && 'node' in decision) this.#table.mark(decision.node);
   }
 
   /** A heartbeat alone marks nothing. What is not compared here is seen when all nodes are computed again. */
   #onNode(change: Change<NodeView>): void {
-    if (!this.#isKept) return;
+    if (!this.#isTracking) return;
     if (change.kind === 'modified' && !affectsState(change.previous, change.object)) return;
     this.#table.mark(change.object.name);
   }
 
   #onPod(change: Change<PodView>): void {
-    if (!this.#isKept) return;
+    if (!this.#isTracking) return;
     const { object } = change;
     if (change.kind !== 'modified') return this.#markNodeOf(object);
     const { previous } = change;

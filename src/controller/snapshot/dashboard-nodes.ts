@@ -4,7 +4,7 @@ import type { NodeView } from '../../machinery/api/node.ts';
 import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { outerZoneOf, zoneName } from '../../machinery/api/zone.ts';
 import type { NodeCell, NodeState } from '../../dashboard/protocol.ts';
-import { classifyNodeState, type NodeStateFacts } from '../dashboard/classify-node-state.ts';
+import { classifyNodeState, type NodeStateEvidence } from '../dashboard/classify-node-state.ts';
 import { steadyTime } from '../dashboard/steady-time.ts';
 import { readyOf } from '../health/assess-node.ts';
 import type { EmptyingStatus, Maintenance, NodeHold } from '../model/policy.ts';
@@ -12,7 +12,7 @@ import { podsByNode } from '../taint-eviction/taint-evictor.ts';
 import { decideNoExecuteNeed, healthTaintsOf } from '../tainting/decide-taints.ts';
 import { buildNextStep, type NextStep } from './build-next-step.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
-import type { Surroundings } from './dashboard-surroundings.ts';
+import type { ClusterEvidence } from './cluster-evidence.ts';
 import { describeNodeHold } from './describe-node-hold.ts';
 import { type LeavingPods, selectLeavingPods } from './select-leaving-pods.ts';
 import { toMonotonicMs } from './snapshot-sources.ts';
@@ -20,15 +20,15 @@ import { toMonotonicMs } from './snapshot-sources.ts';
 export interface NodeRecord {
   readonly uid: string;
   readonly cell: NodeCell;
-  /** Its last heartbeat is older than its grace period. */
+  /** The last heartbeat of the node is older than its grace period. */
   readonly isSilent: boolean;
   /** Ready, and not silent. */
   readonly isHealthy: boolean;
-  /** Its state changes at this monotonic time at the latest; undefined: not by time alone. */
+  /** Monotonic time at which the state changes at the latest; undefined: not by time alone. */
   readonly endsAtMs: number | undefined;
 }
 
-interface Situation extends NodeStateFacts, LeavingPods {
+interface NodeEvidence extends NodeStateEvidence, LeavingPods {
   readonly node: NodeView;
   readonly zone: string;
   readonly policy: string | null;
@@ -45,21 +45,21 @@ export class DashboardNodes {
   }
 
   /** Undefined: the node does not exist. `previous`: as it was computed last. */
-  read(name: string, around: Surroundings, previous: NodeRecord | undefined): NodeRecord | undefined {
+  read(name: string, around: ClusterEvidence, previous: NodeRecord | undefined): NodeRecord | undefined {
     const node = this.#sources.informers.nodes.store.get(name);
     if (node === undefined) return undefined;
-    const situation = this.#situationOf(node, around);
-    const state = classifyNodeState(situation);
+    const evidence = this.#evidenceOf(node, around);
+    const state = classifyNodeState(evidence);
     const known = previous?.uid === node.uid ? previous.cell : undefined;
-    const { zone, policy, pods } = situation;
-    const held = state === 'ready' ? null : this.#heldOf(state, situation, around);
-    const next = this.#nextOf(state, situation, { around, isHeld: held !== null });
+    const { zone, policy, pods } = evidence;
+    const held = state === 'ready' ? null : this.#heldOf(state, evidence, around);
+    const next = this.#nextOf(state, evidence, { around, isHeld: held !== null });
     const cell = {
       name,
       zone: zoneName(zone),
       policy,
       state,
-      since: sinceOf(state, situation) ?? (known?.state === state ? known.since : formatTime(around.now.wallMs)),
+      since: sinceOf(state, evidence) ?? (known?.state === state ? known.since : formatTime(around.now.wallMs)),
       pods,
       held,
       next: next === undefined ? null : { what: next.what, at: steadyAt(next, known, around.now.wallMs) },
@@ -67,13 +67,13 @@ export class DashboardNodes {
     return {
       uid: node.uid,
       cell,
-      isSilent: situation.isSilent,
-      isHealthy: situation.ready === 'True' && !situation.isSilent,
-      endsAtMs: endOf(situation, around),
+      isSilent: evidence.isSilent,
+      isHealthy: evidence.ready === 'True' && !evidence.isSilent,
+      endsAtMs: endOf(evidence, around),
     };
   }
 
-  #situationOf(node: NodeView, around: Surroundings): Situation {
+  #evidenceOf(node: NodeView, around: ClusterEvidence): NodeEvidence {
     const { stages, informers } = this.#sources;
     const { name } = node;
     const pods = informers.pods.store.byIndex(podsByNode, name);
@@ -98,25 +98,28 @@ export class DashboardNodes {
     };
   }
 
-  #heldOf(state: NodeState, situation: Situation, around: Surroundings): string | null {
+  #heldOf(state: NodeState, evidence: NodeEvidence, around: ClusterEvidence): string | null {
     const { stages } = this.#sources;
-    const { node, hold, maintenance, policy, first } = situation;
+    const { node, hold, maintenance, policy, first } = evidence;
     return describeNodeHold({
       nodeHold: hold,
       maintenance: maintenance?.policy,
       breaker: around.openBreakers.has(policy ?? '') ? (policy ?? undefined) : undefined,
-      emptying: this.#emptyingOf(situation, around),
+      emptying: this.#emptyingOf(evidence, around),
       stale: around.stale,
       fullDisruption: around.fullDisruption,
       outage: this.#outageOf(node.name),
       isUnconfirmed: state === 'suspect' && stages.transitions.isWithheld(node.name),
-      stoppedZone: this.#stoppedZoneOf(state, situation, around),
+      stoppedZone: this.#stoppedZoneOf(state, evidence, around),
       wait: first && stages.evictor.waitingPod(first.pod),
     });
   }
 
   /** The nodes that are emptied before this one, which needs a place among them. */
-  #emptyingOf({ node, policy, isTainted }: Situation, { fullPolicies }: Surroundings): EmptyingStatus | undefined {
+  #emptyingOf(
+    { node, policy, isTainted }: NodeEvidence,
+    { fullPolicies }: ClusterEvidence,
+  ): EmptyingStatus | undefined {
     const status = isTainted ? undefined : fullPolicies.get(policy ?? '');
     return status?.nodes.includes(node.name) === true ? undefined : status;
   }
@@ -128,17 +131,21 @@ export class DashboardNodes {
   }
 
   /** The zone whose rate is 0, if the node waits for a token of it. */
-  #stoppedZoneOf(state: NodeState, { zone, isTainted }: Situation, { leading }: Surroundings): string | undefined {
+  #stoppedZoneOf(
+    state: NodeState,
+    { zone, isTainted }: NodeEvidence,
+    { leading }: ClusterEvidence,
+  ): string | undefined {
     const waits = leading && !isTainted && (state === 'unreachable' || state === 'not-ready');
     return waits && this.#sources.stages.queues.get(zone)?.ratePerSecond === 0 ? zone : undefined;
   }
 
   #nextOf(
     state: NodeState,
-    situation: Situation,
-    { around, isHeld }: { readonly around: Surroundings; readonly isHeld: boolean },
+    evidence: NodeEvidence,
+    { around, isHeld }: { readonly around: ClusterEvidence; readonly isHeld: boolean },
   ): NextStep | undefined {
-    const { node, ready, first } = situation;
+    const { node, ready, first } = evidence;
     const { now, leading, runs } = around;
     const need = decideNoExecuteNeed(ready, node.taints);
     return buildNextStep(state, {
@@ -148,14 +155,17 @@ export class DashboardNodes {
       acts: { taints: leading && runs.nodeLifecycle, evicts: leading && runs.taintEviction },
       mode: this.#sources.stages.podEvictor === undefined ? 'taint' : 'eviction',
       missingKey: need.need === 'add' ? need.key : undefined,
-      slotAtMs: this.#slotAtMs(situation, around),
+      slotAtMs: this.#slotAtMs(evidence, around),
       first,
-      endsAtWallMs: endOfWallMs(situation),
+      endsAtWallMs: endOfWallMs(evidence),
     });
   }
 
-  /** When its queue serves it; undefined: not queued, or not known because other zones take tokens of the same outer zone. */
-  #slotAtMs({ node, zone }: Situation, around: Surroundings): number | undefined {
+  /**
+   * Time at which the queue serves a node; undefined: not queued, or not known because other zones take tokens of the
+   * same outer zone.
+   */
+  #slotAtMs({ node, zone }: NodeEvidence, around: ClusterEvidence): number | undefined {
     const { stages } = this.#sources;
     const ahead = around.leading ? around.ahead(zone, node.name) : undefined;
     if (ahead === undefined) return this.#timeoutAtMs(node.name);
@@ -172,12 +182,12 @@ export class DashboardNodes {
 }
 
 /** When the state began, where the API shows it. */
-function sinceOf(state: NodeState, situation: Situation): string | undefined {
-  const atMs = beganAtMs(state, situation);
+function sinceOf(state: NodeState, evidence: NodeEvidence): string | undefined {
+  const atMs = beganAtMs(state, evidence);
   return atMs === undefined ? undefined : formatTime(atMs);
 }
 
-function beganAtMs(state: NodeState, { node, maintenance, ready }: Situation): number | undefined {
+function beganAtMs(state: NodeState, { node, maintenance, ready }: NodeEvidence): number | undefined {
   switch (state) {
     case 'ready':
     case 'not-ready':
@@ -210,14 +220,14 @@ function earliest(texts: readonly (string | undefined)[]): number | undefined {
 }
 
 /** The wall time at which its pause or maintenance ends; undefined: none, or no end is known. */
-function endOfWallMs({ isPaused, hold, maintenance }: Situation): number | undefined {
+function endOfWallMs({ isPaused, hold, maintenance }: NodeEvidence): number | undefined {
   const untilMs = isPaused ? hold?.untilMs : maintenance?.untilMs;
   return untilMs !== undefined && Number.isFinite(untilMs) ? untilMs : undefined;
 }
 
 /** A hold that is not shown as a state may end by time too. */
-function endOf(situation: Situation, { now }: Surroundings): number | undefined {
-  const ends = [situation.hold?.untilMs, situation.maintenance?.untilMs].flatMap((untilMs) => untilMs ?? []);
+function endOf(evidence: NodeEvidence, { now }: ClusterEvidence): number | undefined {
+  const ends = [evidence.hold?.untilMs, evidence.maintenance?.untilMs].flatMap((untilMs) => untilMs ?? []);
   const firstMs = Math.min(...ends.filter((untilMs) => untilMs >= now.wallMs));
   return Number.isFinite(firstMs) ? now.monotonicMs + firstMs - now.wallMs : undefined;
 }

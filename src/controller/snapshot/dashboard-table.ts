@@ -5,11 +5,11 @@ import { NodeMarks } from '../dashboard/node-marks.ts';
 import { Sweep } from '../dashboard/sweep.ts';
 import { DashboardNodes, type NodeRecord } from './dashboard-nodes.ts';
 import { type DashboardSources, readSilence } from './dashboard-sources.ts';
-import { readSurroundings, type Surroundings } from './dashboard-surroundings.ts';
+import { readClusterEvidence, type ClusterEvidence } from './cluster-evidence.ts';
 
 /** Every node is computed again in about so many seconds, whatever was missed. */
 const sweepSeconds = 60;
-/** The same for nodes that are not simply ready. */
+/** Nodes that are not simply ready are computed again in about so many seconds. */
 const activeSweepSeconds = 15;
 
 interface DashboardTableOptions {
@@ -40,7 +40,7 @@ export class DashboardTable {
     this.#sweeps = [new Sweep(all), new Sweep(active)];
   }
 
-  /** Those that exist, and then those that are shown: one that is shown may not exist any more. */
+  /** Names of the nodes that exist, and then of those that are shown: one that is shown may not exist any more. */
   *#everyName(): Iterable<string> {
     yield* this.#options.sources.informers.nodes.store.keys();
     yield* this.#records.keys();
@@ -62,7 +62,7 @@ export class DashboardTable {
   }
 
   /** The nodes to be computed now: those that were marked, and those that current state or time marks. */
-  take(around: Surroundings): ReadonlySet<string> {
+  take(around: ClusterEvidence): ReadonlySet<string> {
     this.#markByState(around);
     for (const sweep of this.#sweeps) {
       if (sweep.isOver) sweep.restart();
@@ -71,7 +71,7 @@ export class DashboardTable {
     return this.#marks.take(around.now.monotonicMs);
   }
 
-  #markByState(around: Surroundings): void {
+  #markByState(around: ClusterEvidence): void {
     const { options, informers, stages } = this.#options.sources;
     const before = this.#before;
     const { leading, fingerprint } = around;
@@ -88,7 +88,7 @@ export class DashboardTable {
   }
 
   /** Computes one node. */
-  update(name: string, around: Surroundings): void {
+  update(name: string, around: ClusterEvidence): void {
     const { board, tally } = this.#options;
     const before = this.#records.get(name);
     const after = this.#nodes.read(name, around, before);
@@ -101,12 +101,12 @@ export class DashboardTable {
     board.set(after.cell);
   }
 
-  /** As {@link update} would compute this node now. For tests. */
+  /** The state of a node as {@link update} would compute it now. For tests. */
   compute(name: string): NodeCell | undefined {
     const { sources } = this.#options;
     const { clock } = sources;
     const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
-    return this.#nodes.read(name, readSurroundings(sources, now), this.#records.get(name))?.cell;
+    return this.#nodes.read(name, readClusterEvidence(sources, now), this.#records.get(name))?.cell;
   }
 
   clear(): void {

@@ -1,12 +1,19 @@
 import type { TimelineLine } from '../../dashboard/protocol.ts';
 import { Ring } from '../../machinery/queueing/ring.ts';
 import type { NotedDecision } from '../decision-log/decision-log.ts';
-import { buildTimelineLine } from './build-timeline-line.ts';
+import { cutText } from '../../machinery/api/limits.ts';
+import { formatMicroTime } from '../../machinery/api/timestamps.ts';
+import { zoneName } from '../../machinery/api/zone.ts';
+import { classifyLevel } from '../decision-log/classify-level.ts';
+import { describeDecision } from '../decision-log/describe-decision.ts';
 
 interface Numbered {
   readonly id: number;
   readonly noted: NotedDecision;
 }
+
+/** A message of the API server may be long, as may a stack. */
+const lineCharsMax = 1_000;
 
 /** The last decisions of all objects. They become text only when they are shown. */
 export class DashboardTimeline {
@@ -23,11 +30,25 @@ export class DashboardTimeline {
     this.#decisions.add({ id: this.#id, noted });
   }
 
-  /** Those that were not taken yet and are still kept, oldest first. */
+  /** Lines that were not taken yet and are still stored, oldest first. */
   take(): readonly TimelineLine[] {
     if (this.#takenId === this.#id) return [];
     const fresh = this.#decisions.values().filter(({ id }) => id > this.#takenId);
     this.#takenId = this.#id;
     return fresh.map(({ id, noted }) => buildTimelineLine(id, noted));
   }
+}
+
+/** One decision in the timeline. */
+export function buildTimelineLine(id: number, { atMs, decision }: NotedDecision): TimelineLine {
+  return {
+    id,
+    at: formatMicroTime(atMs),
+    kind: decision.kind,
+    text: cutText(describeDecision(decision), lineCharsMax),
+    warning: classifyLevel(decision) === 'warn',
+    node: 'node' in decision && decision.node !== '' ? decision.node : null,
+    pod: 'pod' in decision ? decision.pod : null,
+    zone: 'zone' in decision ? zoneName(decision.zone) : null,
+  };
 }

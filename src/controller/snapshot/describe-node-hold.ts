@@ -3,7 +3,7 @@ import { describeHoldSource, type EmptyingStatus, type NodeHold } from '../model
 import type { WaitingPod } from '../model/waiting-pods.ts';
 
 /** What may hold the next act for a node; undefined: it does not apply. */
-export interface NodeHoldFacts {
+export interface NodeHoldEvidence {
   readonly nodeHold: NodeHold | undefined;
   /** The policy in whose planned maintenance the node is. */
   readonly maintenance: string | undefined;
@@ -14,7 +14,7 @@ export interface NodeHoldFacts {
   readonly fullDisruption: boolean;
   /** The class of the outage for which its acts are held. */
   readonly outage: string | undefined;
-  /** It looks silent, and a live read of its lease does not confirm it. */
+  /** The node looks silent, and a live read of its lease does not confirm it. */
   readonly isUnconfirmed: boolean;
   /** The zone whose rate is 0, for a node that waits for a token of it. */
   readonly stoppedZone: string | undefined;
@@ -23,21 +23,21 @@ export interface NodeHoldFacts {
 }
 
 /** Why nothing further happens to a node now: the first reason that applies. Without numbers and times that move. */
-export function describeNodeHold(facts: NodeHoldFacts): string | null {
-  const { maintenance, breaker, emptying, stale, outage, stoppedZone } = facts;
+export function describeNodeHold(evidence: NodeHoldEvidence): string | null {
+  const { maintenance, breaker, emptying, stale, outage, stoppedZone } = evidence;
   const reasons = [
-    describePolicyHold(facts.nodeHold),
+    describePolicyHold(evidence.nodeHold),
     maintenance === undefined ? undefined : `in planned maintenance (policy ${maintenance})`,
     breaker === undefined ? undefined : `the breaker of policy ${breaker} is open`,
     emptying === undefined
       ? undefined
       : `at most ${emptying.max} nodes of policy ${emptying.policy} are emptied at once`,
     stale === undefined ? undefined : `watch streams are stale (${stale})`,
-    facts.fullDisruption ? 'all zones are fully disrupted' : undefined,
+    evidence.fullDisruption ? 'all zones are fully disrupted' : undefined,
     outage === undefined ? undefined : `${outage}: it became silent together with most nodes of several zones`,
-    facts.isUnconfirmed ? 'it looks silent, and a live read of its lease does not confirm it' : undefined,
+    evidence.isUnconfirmed ? 'it looks silent, and a live read of its lease does not confirm it' : undefined,
     stoppedZone === undefined ? undefined : `the eviction rate of zone ${zoneName(stoppedZone)} is 0`,
-    describeWait(facts.wait),
+    describeWait(evidence.wait),
   ];
   return reasons.find((reason) => reason !== undefined) ?? null;
 }

@@ -33,7 +33,7 @@ function afterLoss({ ready, unready }: ZoneTally = { ready: 1, unready: 0 }): Zo
 
 interface EvictionTimes {
   readonly timeoutMs: number;
-  /** When it becomes silent without a further heartbeat. */
+  /** Time at which the node becomes silent without a further heartbeat. */
   readonly silentFromMs: number;
   readonly nowMs: number;
 }

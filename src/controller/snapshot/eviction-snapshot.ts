@@ -2,7 +2,7 @@
 import type { NodeView } from '../../machinery/api/node.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
 import { estimateEvictionDueMs } from './estimate-hypotheses.ts';
-import type { EvictedNodesFacts, NodeEvictionFacts, PodBrief } from '../explain/facts.ts';
+import type { EvictedNodesReport, NodeEvictionReport, PodBrief } from '../explain/reports.ts';
 import { graceOf, readyOf } from '../health/assess-node.ts';
 import { toMonotonicMs, recordOf, type SnapshotSources } from './snapshot-sources.ts';
 
@@ -18,7 +18,7 @@ export class EvictionSnapshot {
     this.#evictor = evictor;
   }
 
-  of(node: NodeView): NodeEvictionFacts {
+  of(node: NodeView): NodeEvictionReport {
     const mark = this.#evictor.markOf(node.name);
     const dueMs = this.#dueMs(node);
     if (dueMs === undefined) return { mark, dueAtMs: undefined, beforeMs: [] };
@@ -31,7 +31,7 @@ export class EvictionSnapshot {
     return this.#evictor.waitOf(pod);
   }
 
-  nodes(): EvictedNodesFacts {
+  nodes(): EvictedNodesReport {
     return { timed: this.#evictor.notQueued().length, evicted: this.#evictor.evictedCount };
   }
 
@@ -44,7 +44,7 @@ export class EvictionSnapshot {
     };
   }
 
-  /** On the health clock, as are the times of the nodes before it. */
+  /** Time at which a node is due, on the health clock, as are the times of the nodes before it. */
   #dueMs(node: NodeView): number | undefined {
     const { stages, options } = this.#sources;
     const record = recordOf(node, this.#sources);

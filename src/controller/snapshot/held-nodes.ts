@@ -19,7 +19,7 @@ export const heldNodes = gauge(
 export function showHeldNodes(meter: Meter, sources: HeldNodesSources): void {
   let shown: readonly string[] = [];
   meter.onRead(() => {
-    const held = classifyHeldNodes(readFacts(sources));
+    const held = classifyHeldNodes(readWaiting(sources));
     for (const reason of shown) if (ownValue(held, reason) === undefined) meter.forget(heldNodes, { reason });
     shown = Object.keys(held);
     for (const [reason, count] of Object.entries(held)) meter.set(heldNodes, count, { reason });
@@ -36,8 +36,10 @@ interface HeldNodesSources {
   readonly marking: Pick<PodMarkingQueues, 'waiting'>;
 }
 
-export interface WaitingFacts {
-  /** For each node of which a policy or a pause withholds anything, the mode. Those nodes are in no other list. */
+export interface WaitingReport {
+  /**
+   * Mode of the hold of each node of which a policy or a pause withholds anything. Those nodes are in no other list.
+   */
   readonly policyHeld: readonly NodeHold['mode'][];
   /** Nodes in planned maintenance that are not Ready. Those nodes are in no later list. */
   readonly maintained: number;
@@ -69,7 +71,7 @@ export function classifyHeldNodes({
   unready,
   stale,
   waiting,
-}: WaitingFacts): Readonly<Record<string, number>> {
+}: WaitingReport): Readonly<Record<string, number>> {
   const others = waiting.filter(({ outageHeld }) => !outageHeld);
   const stopped = stale ? 0 : others.filter(({ zoneStopped }) => zoneStopped).length;
   const observed = policyHeld.filter((mode) => mode === 'Observe').length;
@@ -86,7 +88,7 @@ export function classifyHeldNodes({
   };
 }
 
-/** Those that are known; 0 in a full disruption, in which nodes count under another reason. */
+/** Reasons that are known; 0 in a full disruption, in which nodes count under another reason. */
 function onlyKnown(
   counts: Readonly<Record<string, number | undefined>>,
   fullDisruption: boolean,
@@ -97,7 +99,7 @@ function onlyKnown(
   return Object.fromEntries(known.map(([reason, count]) => [reason, fullDisruption ? 0 : count]));
 }
 
-function readFacts(sources: HeldNodesSources): WaitingFacts {
+function readWaiting(sources: HeldNodesSources): WaitingReport {
   const { policies, transitions, zones, outage, freshness, queues, marking } = sources;
   const waiting = [...new Set([...queues.keys(), ...marking.waiting()])];
   const breakerHeld = policies.breakerHeld()?.filter((node) => isOnlyByBreaker(node, sources));

@@ -7,7 +7,7 @@ import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { NodeOutlook } from '../explain/build-node-outlook.ts';
 import type { NodeState } from '../../dashboard/protocol.ts';
 import { classifyNodeState } from '../dashboard/classify-node-state.ts';
-import type { Estimate, Hold, NextAction, Past } from '../explain/facts.ts';
+import type { Estimate, Hold, NextAction, Past } from '../explain/reports.ts';
 import { formatEstimate, formatPast } from '../explain/format-time.ts';
 import { graceOf, readyOf } from '../health/assess-node.ts';
 import type { Now } from '../model/node-state.ts';
@@ -20,7 +20,7 @@ import { recordOf, type SnapshotSources } from './snapshot-sources.ts';
 export interface NodeQuery {
   readonly states: ReadonlySet<NodeState>;
   readonly limit: number;
-  /** Only nodes whose name sorts after this one. */
+  /** Name after which the names of the nodes sort. */
   readonly after: string;
 }
 
@@ -30,7 +30,10 @@ interface ListedNode {
   readonly policy: string | null;
   readonly state: NodeState;
   readonly ready: string;
-  /** When its Ready condition last changed; for a suspect node since when it is silent. Null: Ready, or not known. */
+  /**
+   * Time at which the Ready condition of the node last changed; for a suspect node since when it is silent. Null:
+   * Ready, or not known.
+   */
   readonly since: Past | null;
   readonly pods: number;
   readonly holds: readonly Hold['kind'][];
@@ -39,7 +42,7 @@ interface ListedNode {
 
 export interface NodeList {
   readonly nodes: readonly ListedNode[];
-  /** Of these states, on all pages. */
+  /** Number of nodes in these states, on all pages. */
   readonly total: number;
   /** The query parameter `continue` of the next page. Null: this is the last one. */
   readonly continue: string | null;
@@ -57,7 +60,7 @@ export interface EvictionList {
   readonly total: number;
 }
 
-/** By name. `outlookOf` explains a node. */
+/** Lists nodes by name. `outlookOf` explains a node. */
 export function listNodes(
   sources: SnapshotSources,
   outlookOf: (name: string) => NodeOutlook | undefined,
@@ -102,12 +105,12 @@ function stateOf(node: NodeView, sources: SnapshotSources): NodeState {
   });
 }
 
-/** By its annotation or its policy: a pause of all nodes is not the state of a node. */
+/** Whether a node is paused by its annotation or its policy: a pause of all nodes is not the state of a node. */
 function isPaused(hold: NodeHold | undefined): boolean {
   return hold?.mode === 'Paused' && hold.source.kind !== 'config-file';
 }
 
-/** On the health clock; undefined: it is not silent. */
+/** Time since which a node is silent, on the health clock; undefined: it is not silent. */
 function silentSinceMs(node: NodeView, sources: SnapshotSources): number | undefined {
   const { stages } = sources;
   const record = recordOf(node, sources);

@@ -4,13 +4,13 @@ import type { PodGcReason } from '../model/decisions.ts';
 import { buildPartHolds } from '../explain/build-holds.ts';
 import { formatEstimate, selectSoonest } from '../explain/format-time.ts';
 import type {
-  Circumstances,
-  CollectionFacts,
+  ClusterReport,
+  CollectionReport,
   CollectionOutlook,
-  FinishedFacts,
+  FinishedPodsReport,
   Hold,
-  PodGcFacts,
-} from '../explain/facts.ts';
+  PodGcReport,
+} from '../explain/reports.ts';
 import { decideTerminated, fallsUnder, isHeldByFinalizers, isTerminated } from '../pod-gc/decide-collection.ts';
 import type { SnapshotSources } from './snapshot-sources.ts';
 
@@ -24,11 +24,15 @@ const preventions = {
 } as const;
 
 /** The rule of the pod garbage collector that applies to a pod, and when a round acts on it. */
-export function collectionFacts(pod: PodView, sources: SnapshotSources, circumstances: Circumstances): CollectionFacts {
-  const { leading, runs, now } = circumstances;
+export function buildCollectionReport(
+  pod: PodView,
+  sources: SnapshotSources,
+  cluster: ClusterReport,
+): CollectionReport {
+  const { leading, runs, now } = cluster;
   const rule = selectSoonest([...expectedSurplus(pod, sources), ...expectedByRules(pod, sources)]);
   if (rule === undefined) return { outlook: runs.podGc ? keptOutlook(pod, sources) : null, atMs: Infinity, holds: [] };
-  if (!runs.podGc) return { outlook: null, atMs: Infinity, holds: buildPartHolds(['podGc'], circumstances) };
+  if (!runs.podGc) return { outlook: null, atMs: Infinity, holds: buildPartHolds(['podGc'], cluster) };
   const { why, quarantineEndsMs } = rule;
   const atMs = leading ? rule.atMs : Infinity;
   const quarantineEnds = quarantineEndsMs === undefined ? null : formatEstimate(quarantineEndsMs, now);
@@ -42,19 +46,19 @@ export function collectionFacts(pod: PodView, sources: SnapshotSources, circumst
 
 function keptOutlook(pod: PodView, sources: SnapshotSources): CollectionOutlook | null {
   if (isHeldByFinalizers(pod)) return { kind: 'held-by-finalizers' };
-  return isTerminated(pod) ? { kind: 'kept', ...finishedFacts(sources) } : null;
+  return isTerminated(pod) ? { kind: 'kept', ...finishedPods(sources) } : null;
 }
 
-/** Of all pods, with the time of the next round. */
-export function podGcFacts(sources: SnapshotSources, { leading, now }: Circumstances): PodGcFacts {
+/** Report of the garbage collection of all pods, with the time of the next round. */
+export function buildPodGcReport(sources: SnapshotSources, { leading, now }: ClusterReport): PodGcReport {
   const { podGc } = sources.stages;
   const nextRoundAtMs = leading ? podGc.roundFromMs(now.monotonicMs) : Infinity;
   const nextRound = formatEstimate(nextRoundAtMs, now);
-  return { ...finishedFacts(sources), nextRound, missingNodes: podGc.missingNodes };
+  return { ...finishedPods(sources), nextRound, missingNodes: podGc.missingNodes };
 }
 
 /** Number of terminated pods, and how many are kept. */
-function finishedFacts({ informers, podGc }: SnapshotSources): FinishedFacts {
+function finishedPods({ informers, podGc }: SnapshotSources): FinishedPodsReport {
   let finished = 0;
   for (const pod of informers.pods.store.values()) if (isTerminated(pod)) finished += 1;
   const threshold = podGc.current().terminatedPodGcThreshold;

@@ -1,10 +1,10 @@
 import type { NodeView } from '../../machinery/api/node.ts';
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
-import type { NodeStateFacts } from '../dashboard/classify-node-state.ts';
+import type { NodeStateEvidence } from '../dashboard/classify-node-state.ts';
 import { healthTaintsOf } from '../tainting/decide-taints.ts';
 import type { SnapshotSources } from './snapshot-sources.ts';
 
-export interface LeavingPods extends Pick<NodeStateFacts, 'isEvicted' | 'hasLeavingPods'> {
+export interface LeavingPods extends Pick<NodeStateEvidence, 'isEvicted' | 'hasLeavingPods'> {
   /** The pod that is due first, on the monotonic clock. Undefined in eviction mode, where the node is due. */
   readonly first: { readonly pod: string; readonly atMs: number } | undefined;
 }

@@ -9,7 +9,7 @@ import type { WatchFreshness } from '../freshness/watch-freshness.ts';
 import type { Freshness } from '../model/freshness.ts';
 import type { DecisionLog } from '../decision-log/decision-log.ts';
 import type { TaintEvictor } from '../taint-eviction/taint-evictor.ts';
-import type { ConfigFileFacts, PolicyObjectsFacts } from '../explain/facts.ts';
+import type { ConfigFileReport, PolicyObjectsReport } from '../explain/reports.ts';
 import type { FlappingWatch } from '../flapping/flapping-watch.ts';
 import type { HealthRecord } from '../health/health-record.ts';
 import type { HealthTable } from '../health/health-table.ts';
@@ -43,7 +43,7 @@ export interface SnapshotSources {
     readonly outage: Pick<OutageWatch, 'hold' | 'heldUntilMs'>;
     readonly freshness: Pick<Freshness, 'nowMs' | 'staleness'> & Pick<WatchFreshness, 'arePodsStale'>;
     readonly outOfService: Pick<OutOfServiceTainter, 'assess'>;
-    readonly flapping: Pick<FlappingWatch, 'factsOf' | 'usages'>;
+    readonly flapping: Pick<FlappingWatch, 'reportOf' | 'usages'>;
     readonly policies: Pick<
       PolicyStage,
       | 'selectionOf'
@@ -61,9 +61,9 @@ export interface SnapshotSources {
   readonly informers: {
     readonly nodes: Informer<NodeView>;
     readonly leases: Informer<LeaseView>;
-    /** With the index `podsByNode`. */
+    /** Pods, with the index `podsByNode`. */
     readonly pods: Informer<PodView>;
-    /** In eviction mode. */
+    /** DaemonSets, in eviction mode. */
     readonly daemonSets?: Informer<DaemonSetView>;
     /** Where policies are objects of the API. */
     readonly policies?: Informer<unknown>;
@@ -71,9 +71,9 @@ export interface SnapshotSources {
   /** Shadow mode: nothing is written; nodes and pods are as this process alone would have left them. */
   readonly shadow?: boolean;
   /** The config file; absent without one. */
-  readonly configFile?: () => ConfigFileFacts | undefined;
+  readonly configFile?: () => ConfigFileReport | undefined;
   /** Undefined where policies come from the config file. */
-  readonly policyObjects?: () => PolicyObjectsFacts | undefined;
+  readonly policyObjects?: () => PolicyObjectsReport | undefined;
   readonly leadership: Leadership;
   /** Identity of the leader, if known. */
   readonly holder: () => string | undefined;

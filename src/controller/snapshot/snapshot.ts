@@ -9,23 +9,23 @@ import { outerZoneOf, zoneName } from '../../machinery/api/zone.ts';
 import type { Informer } from '../../machinery/informer/informer.ts';
 import type { NotedDecision } from '../decision-log/decision-log.ts';
 import { estimateRateAfterLoss, estimateRecoveriesToNormal } from './estimate-hypotheses.ts';
-import { buildPolicyFacts, selectGracePolicy } from './build-policy-facts.ts';
-import { buildTaintFacts } from './build-taint-facts.ts';
+import { buildPolicyReport, selectGracePolicy } from './build-policy-report.ts';
+import { buildTaintReport } from './build-taint-report.ts';
 import { describeDecision } from '../decision-log/describe-decision.ts';
 import { podsByNode } from '../taint-eviction/taint-evictor.ts';
 import { EvictionSnapshot } from './eviction-snapshot.ts';
 import type {
-  Circumstances,
-  HealthFacts,
+  ClusterReport,
+  HealthReport,
   HistoryLine,
-  InformerFacts,
-  NodeFacts,
-  OutageHoldFacts,
+  InformerReport,
+  NodeReport,
+  OutageHoldReport,
   PodBrief,
-  PodFacts,
-  QueueFacts,
-  ZoneFacts,
-} from '../explain/facts.ts';
+  PodReport,
+  QueueReport,
+  ZoneReport,
+} from '../explain/reports.ts';
 import { buildHolds } from '../explain/build-holds.ts';
 import { buildNodeOutlook, type NodeOutlook } from '../explain/build-node-outlook.ts';
 import { buildPodOutlook, type PodOutlook } from '../explain/build-pod-outlook.ts';
@@ -36,7 +36,7 @@ import type { Now } from '../model/node-state.ts';
 import type { PolicyCount } from '../model/policy.ts';
 import { graceOf, readyOf } from '../health/assess-node.ts';
 import { runningParts } from '../model/options.ts';
-import { collectionFacts, podGcFacts } from './pod-gc-snapshot.ts';
+import { buildCollectionReport, buildPodGcReport } from './pod-gc-snapshot.ts';
 import { type EvictionList, listEvictions, listNodes, type NodeList, type NodeQuery } from './node-list.ts';
 import { toMonotonicMs, recordOf, type SnapshotSources } from './snapshot-sources.ts';
 import type { ZoneTally } from '../zones/classify-zone.ts';
@@ -44,7 +44,7 @@ import type { ZoneTally } from '../zones/classify-zone.ts';
 /** The pages of explanations. Unknown names return undefined. */
 export type Snapshot = Pick<LiveSnapshot, 'node' | 'pod' | 'zones' | 'status' | 'nodes' | 'evictions'>;
 
-const stopped: QueueFacts = { nodes: [], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: 0 };
+const stopped: QueueReport = { nodes: [], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: 0 };
 
 /** The snapshot of a running controller: each call reads current state, at the cost of what it reads. */
 export class LiveSnapshot {
@@ -58,8 +58,11 @@ export class LiveSnapshot {
     this.#eviction = podEvictor && new EvictionSnapshot(sources, podEvictor);
   }
 
-  /** With a node: as they apply to it. A hold applies to the nodes for which it was classified. */
-  #circumstances(node?: string): Circumstances {
+  /**
+   * State of the cluster; with a node, as it applies to the node. A hold applies to the nodes for which it was
+   * classified.
+   */
+  #cluster(node?: string): ClusterReport {
     const { leadership, holder, stages, controllers, options } = this.#sources;
     return {
       now: this.#now,
@@ -81,35 +84,35 @@ export class LiveSnapshot {
   }
 
   node(name: string): NodeOutlook | undefined {
-    const circumstances = this.#circumstances(name);
-    const facts = this.#nodeFacts(name, circumstances);
-    return facts && buildNodeOutlook(facts, circumstances);
+    const cluster = this.#cluster(name);
+    const report = this.#nodeReport(name, cluster);
+    return report && buildNodeOutlook(report, cluster);
   }
 
   pod(namespace: string, name: string): PodOutlook | undefined {
     const pod = this.#sources.informers.pods.store.get(objectKey(namespace, name));
     if (pod === undefined) return undefined;
-    const circumstances = this.#circumstances(pod.nodeName);
-    return buildPodOutlook(this.#podFacts(pod, circumstances), circumstances);
+    const cluster = this.#cluster(pod.nodeName);
+    return buildPodOutlook(this.#podReport(pod, cluster), cluster);
   }
 
-  #nodeFacts(name: string, circumstances: Circumstances): NodeFacts | undefined {
+  #nodeReport(name: string, cluster: ClusterReport): NodeReport | undefined {
     const { stages, informers } = this.#sources;
     const node = informers.nodes.store.get(name);
     if (node === undefined) return undefined;
     const ready = readyOf(node);
     const zone = stages.policies.zoneOf(node);
-    const isMaintained = circumstances.maintenance !== undefined;
+    const isMaintained = cluster.maintenance !== undefined;
     const counted = !isExcludedFromDisruption(node.labels) && !(isMaintained && ready !== 'True');
     return {
       node: name,
       ready,
       counted,
-      health: this.#health(node, circumstances),
-      policy: buildPolicyFacts(this.#sources.options.current(), stages.policies.selectionOf(name)),
+      health: this.#health(node, cluster),
+      policy: buildPolicyReport(this.#sources.options.current(), stages.policies.selectionOf(name)),
       outOfService: stages.outOfService.assess(node),
-      flapping: stages.flapping.factsOf(node),
-      taints: buildTaintFacts(node, ready, circumstances),
+      flapping: stages.flapping.reportOf(node),
+      taints: buildTaintReport(node, ready, cluster),
       eviction: this.#eviction?.of(node),
       zone: this.#zone(zone),
       ratePerSecondIfSilent:
@@ -120,8 +123,8 @@ export class LiveSnapshot {
     };
   }
 
-  #podFacts(pod: PodView, circumstances: Circumstances): PodFacts {
-    const node = this.#nodeFacts(pod.nodeName, circumstances);
+  #podReport(pod: PodView, cluster: ClusterReport): PodReport {
+    const node = this.#nodeReport(pod.nodeName, cluster);
     return {
       ...this.#brief(pod),
       nodeName: pod.nodeName,
@@ -129,7 +132,7 @@ export class LiveSnapshot {
       running: this.#sources.stages.evictor.countdownsOf(pod),
       node,
       queueOfLostNode: node === undefined ? this.#queueOfLost(pod.nodeName) : undefined,
-      collection: collectionFacts(pod, this.#sources, circumstances),
+      collection: buildCollectionReport(pod, this.#sources, cluster),
       problems: pod.problems ?? [],
       ...this.#historyOfPod(pod, node),
     };
@@ -144,7 +147,7 @@ export class LiveSnapshot {
     return listEvictions(this.#sources, limit);
   }
 
-  /** By name. */
+  /** Outlooks of all zones, by name. */
   zones(): readonly ZoneOutlook[] {
     return this.#sources.stages.zones.zonesOfAllLevels().map((zone) => buildZoneOutlook(this.#zone(zone), this.#now));
   }
@@ -152,8 +155,8 @@ export class LiveSnapshot {
   status(): StatusOutlook {
     const { stages, informers } = this.#sources;
     const { nodes, leases, pods, daemonSets, policies } = informers;
-    const circumstances = this.#circumstances();
-    const { now, mode, runs, leading, shadow, leader } = circumstances;
+    const cluster = this.#cluster();
+    const { now, mode, runs, leading, shadow, leader } = cluster;
     const zones = this.zones();
     return {
       at: formatMicroTime(now.wallMs),
@@ -163,17 +166,17 @@ export class LiveSnapshot {
       shadow,
       leader,
       configFile: this.#sources.configFile?.() ?? null,
-      holds: [...buildHolds(circumstances), ...zones.flatMap(({ holds }) => holds)],
+      holds: [...buildHolds(cluster), ...zones.flatMap(({ holds }) => holds)],
       informers: [nodes, leases, pods, daemonSets, policies].flatMap((informer) =>
-        informer === undefined ? [] : [toFacts(informer, now)],
+        informer === undefined ? [] : [toInformerReport(informer, now)],
       ),
       policies: this.#policyCounts(),
       ...this.#policyObjects(),
       zones,
-      waiting: zones.reduce((sum, { line: queue }) => sum + queue.waiting, 0),
+      waiting: zones.reduce((sum, { queue }) => sum + queue.waiting, 0),
       evictions: formatScheduled([...stages.evictor.scheduled().values()], now),
       evictedNodes: this.#eviction?.nodes() ?? null,
-      podGc: runs.podGc ? podGcFacts(this.#sources, circumstances) : null,
+      podGc: runs.podGc ? buildPodGcReport(this.#sources, cluster) : null,
       history: stages.decisions.of('cluster').map(toHistoryLine),
     };
   }
@@ -197,13 +200,13 @@ export class LiveSnapshot {
     return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
   }
 
-  #queueOfLost(node: string): ZoneFacts | undefined {
+  #queueOfLost(node: string): ZoneReport | undefined {
     const zone = this.#eviction && this.#sources.stages.queues.zoneOf(node);
     return zone === undefined ? undefined : this.#zone(zone);
   }
 
-  /** Of a node: undefined unless the hold applies to it. */
-  #outageHold(node: string | undefined): OutageHoldFacts | undefined {
+  /** The outage hold; for a node undefined unless the hold applies to it. */
+  #outageHold(node: string | undefined): OutageHoldReport | undefined {
     const { outage } = this.#sources.stages;
     const hold = outage.hold();
     const untilMs = node === undefined ? hold?.untilMs : outage.heldUntilMs(node);
@@ -212,7 +215,7 @@ export class LiveSnapshot {
     return { why, recovering, untilMs: toMonotonicMs(untilMs, this.#sources) };
   }
 
-  #health(node: NodeView, { now, stale }: Circumstances): HealthFacts | undefined {
+  #health(node: NodeView, { now, stale }: ClusterReport): HealthReport | undefined {
     const { stages } = this.#sources;
     const record = recordOf(node, this.#sources);
     if (record === undefined) return undefined;
@@ -233,7 +236,7 @@ export class LiveSnapshot {
     };
   }
 
-  #zone(zone: string): ZoneFacts {
+  #zone(zone: string): ZoneReport {
     const { stages } = this.#sources;
     const arithmetic = stages.zones.plan(zone)?.why;
     const outer = outerZoneOf(zone);
@@ -242,7 +245,7 @@ export class LiveSnapshot {
       zone: zoneName(zone),
       condition: stages.zones.condition(zone),
       arithmetic,
-      queue: this.#queueFacts(zone),
+      queue: this.#queueReport(zone),
       recoveriesToNormal:
         arithmetic === undefined
           ? undefined
@@ -257,8 +260,8 @@ export class LiveSnapshot {
     return others.map((other) => queues.get(other)?.size ?? 0);
   }
 
-  /** Of the zone itself: its outer zone has a bucket of its own. */
-  #queueFacts(zone: string): QueueFacts {
+  /** Queue of the zone itself: its outer zone has a bucket of its own. */
+  #queueReport(zone: string): QueueReport {
     const nowMs = this.#sources.clock.monotonicMs();
     const queue = this.#sources.stages.queues.get(zone);
     if (queue === undefined) return stopped;
@@ -270,7 +273,7 @@ export class LiveSnapshot {
     };
   }
 
-  /** As far as its outer zone allows. */
+  /** Rate of a zone, as far as its outer zone allows. */
   #rateOf(zone: string): number {
     return this.#sources.stages.queues.get(zone)?.ratePerSecond ?? 0;
   }
@@ -304,8 +307,8 @@ export class LiveSnapshot {
   }
 
   /** The history of a node that no longer exists is shown with its pods: it has no page of its own. */
-  /** Its own history begins after the last decision about another pod of its name. */
-  #historyOfPod(pod: PodView, node: NodeFacts | undefined): Pick<PodFacts, 'history' | 'historyOfFormer'> {
+  /** History of a pod, which begins after the last decision about another pod of its name. */
+  #historyOfPod(pod: PodView, node: NodeReport | undefined): Pick<PodReport, 'history' | 'historyOfFormer'> {
     const { decisions } = this.#sources.stages;
     const ofName = decisions.of(podKey(pod)).filter(isOfPod);
     const begins = ofName.findLastIndex(({ uid }) => uid !== undefined && uid !== pod.uid) + 1;
@@ -329,7 +332,7 @@ function isOfNode({ decision }: NotedDecision): boolean {
   return 'node' in decision || 'subject' in decision;
 }
 
-function toFacts(informer: Informer<unknown>, now: Now): InformerFacts {
+function toInformerReport(informer: Informer<unknown>, now: Now): InformerReport {
   const { state, synced, lastFrameAtMs, consecutiveFailures, lastError = null } = informer.status();
   const lastFrame = lastFrameAtMs === undefined ? null : formatPast(lastFrameAtMs, now);
   return {

@@ -16,7 +16,7 @@ interface Accepted {
 
 /** The deletions that the API server has accepted and that the cache does not show completed: it may be behind. */
 export class AcceptedDeletions {
-  /** By the pod's key. */
+  /** Accepted deletions, by the key of the pod. */
   readonly #accepted = new Map<string, Accepted>();
 
   get count(): number {
@@ -32,7 +32,7 @@ export class AcceptedDeletions {
     this.#accepted.delete(key);
   }
 
-  /** Whether this pod is being deleted, also if the cache does not show it yet; `nowMs` is of the monotonic clock. */
+  /** Whether a pod is being deleted, also if the cache does not show it yet; `nowMs` is of the monotonic clock. */
   isUnderWay(pod: PodView, nowMs: number): boolean {
     const accepted = this.#accepted.get(podKey(pod));
     return accepted !== undefined && isUnderWay(pod, accepted, nowMs);

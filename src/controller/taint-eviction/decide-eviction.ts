@@ -9,18 +9,21 @@ import type { StayReason } from '../model/decisions.ts';
 export interface RunningTaint {
   readonly taint: Taint;
   readonly sinceMs: number;
-  /** It was removed and added again, which only its later `timeAdded` shows: a deadline of before is not one of this taint. */
+  /**
+   * The taint was removed and added again, which only its later `timeAdded` shows: a deadline of before is not one of
+   * this taint.
+   */
   readonly isRestarted?: boolean;
 }
 
 /** When a pod is to be deleted and why. */
 export interface EvictAt {
-  readonly kind: 'leave';
-  /** On the monotonic clock. */
+  readonly kind: 'evict';
+  /** Time of the eviction on the monotonic clock. */
   readonly atMs: number;
   /** The taint whose countdown ends first, and the tolerated time; 0: not tolerated. */
   readonly taint: string;
-  /** As of {@link isForHealth}. */
+  /** Whether the eviction is for the health of the node, as of {@link isForHealth}. */
   readonly forHealth: boolean;
   readonly toleratedSeconds: number;
   /** When the countdown of that taint started for the pod, on the monotonic clock. */
@@ -30,15 +33,15 @@ export interface EvictAt {
 type EvictionDecision = { readonly kind: 'stay'; readonly why: StayReason } | EvictAt;
 
 /** Input for a decision about a pod, besides the pod. */
-interface PodSituation {
+interface PodEvidence {
   /** The NoExecute taints of its node. */
   readonly taints: readonly RunningTaint[];
-  /** When it was bound to its node, on the monotonic clock: no countdown starts earlier. */
+  /** Time at which the pod was bound to its node, on the monotonic clock: no countdown starts earlier. */
   readonly boundMs: number;
   /** The current deadline of the pod. */
   readonly earlier?: EvictAt | undefined;
   /** A policy keeps the pod from evictions for the health of its node. Absent: none does. */
-  readonly isKept?: boolean;
+  readonly isRetained?: boolean;
 }
 
 /**
@@ -46,11 +49,11 @@ interface PodSituation {
  */
 export function decideEviction(
   pod: Pick<PodView, 'tolerations' | 'terminating'>,
-  { taints: all, boundMs, earlier, isKept = false }: PodSituation,
+  { taints: all, boundMs, earlier, isRetained = false }: PodEvidence,
 ): EvictionDecision {
   if (all.length === 0) return { kind: 'stay', why: 'taint-gone' };
   if (pod.terminating) return { kind: 'stay', why: 'already-terminating' };
-  const taints = selectCounting(all, isKept);
+  const taints = selectCounting(all, isRetained);
   if (taints.length === 0) return { kind: 'stay', why: 'completed' };
   const find = tolerationFinder(pod.tolerations, taints.length);
   const ends = taints.flatMap(({ taint, sinceMs }) => {
@@ -64,11 +67,14 @@ export function decideEviction(
 }
 
 /** The taints that count for a pod: for one that a policy keeps, none that evicts for the health of the node. */
-export function selectCounting(taints: readonly RunningTaint[], isKept: boolean): readonly RunningTaint[] {
-  return isKept ? taints.filter(({ taint }) => !isForHealth(taint)) : taints;
+export function selectCounting(taints: readonly RunningTaint[], isRetained: boolean): readonly RunningTaint[] {
+  return isRetained ? taints.filter(({ taint }) => !isForHealth(taint)) : taints;
 }
 
-/** Whether it evicts for the health of the node: a health taint, or the taint out-of-service that this controller adds. */
+/**
+ * Whether a taint evicts for the health of the node: a health taint, or the taint out-of-service that this controller
+ * adds.
+ */
 export function isForHealth({ key, value }: Taint): boolean {
   return isHealthTaint({ key }) || (key === outOfServiceTaintKey && value === ownOutOfServiceValue);
 }
@@ -79,10 +85,10 @@ function endOfToleration(
   { taint, sinceMs }: Pick<RunningTaint, 'taint' | 'sinceMs'>,
 ): EvictAt | undefined {
   const cause = { taint: taint.key, forHealth: isForHealth(taint), sinceMs };
-  if (toleration === undefined) return { kind: 'leave', atMs: sinceMs, ...cause, toleratedSeconds: 0 };
+  if (toleration === undefined) return { kind: 'evict', atMs: sinceMs, ...cause, toleratedSeconds: 0 };
   if (typeof toleration.tolerationSeconds !== 'number') return undefined;
   const toleratedSeconds = Math.max(0, toleration.tolerationSeconds);
-  return { kind: 'leave', atMs: sinceMs + toleratedSeconds * 1_000, ...cause, toleratedSeconds };
+  return { kind: 'evict', atMs: sinceMs + toleratedSeconds * 1_000, ...cause, toleratedSeconds };
 }
 
 function isRestarted({ taint: key, sinceMs }: EvictAt, taints: readonly RunningTaint[]): boolean {

@@ -50,9 +50,9 @@ export function decideHoldExpiry(
   return isReady && why !== 'node-is-ready' ? 'hold' : 'evict';
 }
 
-/** Whether it has a taint of this kind that the pod does not tolerate without a time limit. */
+/** Whether the node has a taint of this kind that the pod does not tolerate without a time limit. */
 function endsFor(pod: Pick<PodView, 'tolerations' | 'terminating'>, { taints }: NodeView, kind: TaintKind): boolean {
   const ofKind = noExecuteTaints(taints).filter((taint) => isOfKind(taint, kind));
   const running = ofKind.map((taint) => ({ taint, sinceMs: 0 }));
-  return decideEviction(pod, { taints: running, boundMs: 0 }).kind === 'leave';
+  return decideEviction(pod, { taints: running, boundMs: 0 }).kind === 'evict';
 }

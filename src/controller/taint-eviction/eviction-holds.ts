@@ -99,7 +99,7 @@ export class EvictionHolds {
     return this.#nowMs() - boundMs < nodeWatchDelayMsMax && this.#options.isNodeWatchBehind(resourceVersion);
   }
 
-  /** To be called when the deletion is due, and again as the result says. */
+  /** Whether a deletion that is due may proceed. To be called again as the result says. */
   check(pod: PodView, eviction: TimedEviction): HoldAnswer {
     const why = this.reasonFor(eviction, eviction.evictAt);
     if (why === undefined) {
@@ -115,7 +115,7 @@ export class EvictionHolds {
       : { checkAgainMs };
   }
 
-  /** The same for a taint of another client for which the deletion is due too. */
+  /** Whether a deletion may proceed for a taint of another client for which it is due too. */
   checkOther(pod: PodView, eviction: TimedEviction, due: EvictionCause): HoldAnswer {
     const why = this.reasonFor(eviction, due);
     if (why === 'stale-pods') return { checkAgainMs };

@@ -24,9 +24,9 @@ const holdMaximumMs: Readonly<Record<EvictionHold, number>> = {
 /** A deletion that is due and is held back. */
 export interface Hold {
   readonly why: EvictionHold;
-  /** When it was last found to be held, on the monotonic clock. */
+  /** Time at which the deletion was last found to be held, on the monotonic clock. */
   readonly atMs: number;
-  /** For how long `why` has held it: without a break for `node-is-ready`, in all for the others. */
+  /** Time for which `why` has held the deletion: without a break for `node-is-ready`, in all for the others. */
   readonly heldMs: number;
   /** What other reasons have held it before. */
   readonly before: Readonly<Partial<Record<EvictionHold, number>>>;
@@ -43,7 +43,7 @@ export function extendHold(hold: Hold | undefined, why: EvictionHold, atMs: numb
   return { why, atMs, heldMs: why === 'node-is-ready' ? 0 : (before[why] ?? 0), before };
 }
 
-/** The same hold for another maximum period. */
+/** A hold for the same reason, for another maximum period. */
 export function renewHold({ why }: Hold, atMs: number): Hold {
   return { why, atMs, heldMs: 0, before: {} };
 }

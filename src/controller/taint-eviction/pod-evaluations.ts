@@ -43,7 +43,7 @@ export class PodEvaluations {
     });
   }
 
-  /** Whether these pods of a node with so many taints may be evaluated in a row; otherwise they are queued. */
+  /** Whether the pods of a node with so many taints may be evaluated in a row; otherwise they are queued. */
   mayEvaluateNow(pods: readonly PodView[], taints: number): boolean {
     const compared = pods.reduce((sum, { tolerations }) => sum + taints + tolerations.length, 0);
     if (compared <= comparedAtOnceMax) return true;

@@ -1,6 +1,6 @@
 /**
  * Keys with a request in flight, of which there is a maximum, and those that wait for one to end: first come, first served. A key
- * that waits has to ask again from time to time anyway.
+ * that waits has to try again from time to time anyway.
  */
 export class RequestSlots {
   readonly #max: number;
@@ -8,7 +8,7 @@ export class RequestSlots {
   readonly #taken = new Set<string>();
   readonly #waiting = new Set<string>();
 
-  /** `wake`: a slot is free, and this key is to ask. */
+  /** `wake`: a slot is free, and this key is to try again. */
   constructor(max: number, wake: (key: string) => void) {
     this.#max = max;
     this.#wake = wake;
@@ -35,7 +35,7 @@ export class RequestSlots {
   }
 
   /** The key does not wait any more; a request in flight keeps its slot. */
-  leave(key: string): void {
+  remove(key: string): void {
     this.#waiting.delete(key);
   }
 

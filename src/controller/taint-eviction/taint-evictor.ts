@@ -22,14 +22,13 @@ import {
 import { evaluationFailed, type StayReason } from '../model/decisions.ts';
 import type { WaitingPod } from '../model/waiting-pods.ts';
 import { AcceptedDeletions } from './accepted-deletions.ts';
-import { boundSinceMs, isBinding } from './bound-since.ts';
+import { boundSinceMs, isBinding, type ChangeSource, TaintClock } from './taint-clock.ts';
 import { decideEviction, type EvictAt, isForHealth, type RunningTaint, selectCounting } from './decide-eviction.ts';
-import { Departures, type DepartureSource, type DepartureWait, deleteAtOnce, type Leave } from './departures.ts';
+import { deleteAtOnce, PodRemoval, type RemovalRules, type RemovalWait, type Removal } from './pod-removal.ts';
 import { EvictionHolds, type EvictionHoldsOptions } from './eviction-holds.ts';
 import { PodEvaluations } from './pod-evaluations.ts';
 import { cancellingDeletion, markingForDeletion } from './events.ts';
 import { evictionsScheduled, podDeletionDuration, podDeletionsTotal } from './metrics.ts';
-import { type Meeting, TaintClock } from './taint-clock.ts';
 import type { TimedEviction } from './timed-eviction.ts';
 import type { Now } from '../model/node-state.ts';
 
@@ -42,8 +41,8 @@ const unwantedRecheckMs = 1_000;
 /** Due pods processed in a row: each is evaluated against up to thousands of taints and tolerations. */
 const dueInARow = 64;
 interface TaintEvictorOptions extends EvictionHoldsOptions {
-  /** Absent: every pod that is due is deleted at once. */
-  readonly departures?: DepartureSource;
+  /** How and when pods are removed. Absent: every pod that is due is deleted at once. */
+  readonly removals?: RemovalRules;
   readonly pods: PodSource;
   readonly writer: CommandWriter;
   /** Write slots of evictions. Absent: no limit. */
@@ -55,8 +54,8 @@ export class TaintEvictor {
   readonly #options: TaintEvictorOptions;
   readonly #taints = new TaintClock();
   readonly #holds: EvictionHolds;
-  readonly #departures: Departures;
-  /** By `namespace/name`. */
+  readonly #removal: PodRemoval;
+  /** Timed evictions, by `namespace/name`. */
   readonly #timed = new Map<string, TimedEviction>();
   readonly #queue = new WorkQueue(retryLimits);
   readonly #loop: WorkLoop;
@@ -77,15 +76,15 @@ export class TaintEvictor {
       measured: { name: 'noexec_taint_pod', meter: options.meter },
       workersMax: deletesAtOnceMax,
       keysInARow: dueInARow,
-      handle: (key) => this.#keep(key),
+      handle: (key) => this.#process(key),
       onFault: (key, error) => {
-        this.#departures.rest(key);
+        this.#removal.backOff(key);
         options.decisions.note(evaluationFailed('taint eviction', key, error));
       },
     });
-    this.#departures = new Departures({
+    this.#removal = new PodRemoval({
       ...options,
-      source: options.departures ?? deleteAtOnce,
+      rules: options.removals ?? deleteAtOnce,
       timed: this.#timed,
       requestsAtOnceMax: Math.min(deletesAtOnceMax, options.writesAtOnceMax ?? Infinity),
       wake: (key, afterMs) => this.#loop.add(key, afterMs),
@@ -94,7 +93,7 @@ export class TaintEvictor {
     this.#batchedResync = this.#makeBatchedResync();
     this.#evaluations = new PodEvaluations({
       ...options,
-      evaluate: (pod) => this.#evaluate(pod, 'found', this.#now()),
+      evaluate: (pod) => this.#evaluate(pod, 'cache', this.#now()),
     });
   }
 
@@ -126,7 +125,7 @@ export class TaintEvictor {
   takeOver(nodes: Iterable<NodeView>): void {
     this.#tookOver = this.#now();
     for (const node of nodes) {
-      if (this.#taints.observe(node, 'found', this.#tookOver)) this.#batchedResync.add(node.name);
+      if (this.#taints.observe(node, 'cache', this.#tookOver)) this.#batchedResync.add(node.name);
     }
   }
 
@@ -136,7 +135,7 @@ export class TaintEvictor {
    */
   resync(node: NodeView): void {
     const now = this.#now();
-    const changed = this.#taints.observe(node, 'found', now);
+    const changed = this.#taints.observe(node, 'cache', now);
     if (changed || this.#taints.get(node.name).length > 0) this.#evaluatePodsOf(node.name, now);
   }
 
@@ -158,7 +157,7 @@ export class TaintEvictor {
       if (nodes.get(name) === undefined) this.#forgetNode(name);
       yield;
     }
-    yield* this.#departures.sweep();
+    yield* this.#removal.sweep();
   }
 
   /** A hold by a policy or a pause may have ended, of this node or, if undefined, of any: due deletions are checked now. */
@@ -167,22 +166,22 @@ export class TaintEvictor {
       const isMeant = node === undefined || eviction.node === node;
       if (isMeant && this.#holds.isHeldByPolicy(eviction)) this.#loop.add(key);
     }
-    for (const key of this.#departures.waitingForTokens()) this.#loop.add(key);
+    for (const key of this.#removal.waitingForTokens()) this.#loop.add(key);
   }
 
-  /** Why this pod (`namespace/name`), whose deletion is due, waits because of the policy of its node. */
-  waitOf(pod: string): DepartureWait | undefined {
-    return this.#departures.waitOf(pod);
+  /** Reason why a pod (`namespace/name`) whose deletion is due waits because of the policy of its node. */
+  waitOf(pod: string): RemovalWait | undefined {
+    return this.#removal.waitOf(pod);
   }
 
-  /** The same in brief, at a constant cost. */
+  /** Reason why a pod waits, in brief, at a constant cost. */
   waitingPod(pod: string): WaitingPod | undefined {
-    return this.#departures.waitingPod(pod);
+    return this.#removal.waitingPod(pod);
   }
 
   /** Every pod that waits because of the policy of its node, for a gauge. */
   waits(): Iterable<WaitingPod> {
-    return this.#departures.waits();
+    return this.#removal.waits();
   }
 
   /** Due times of all timed evictions, on the monotonic clock. */
@@ -213,19 +212,19 @@ export class TaintEvictor {
     return this.#taints.get(node);
   }
 
-  /** Those that count for this pod: no countdown starts before the pod is bound. */
+  /** Taints that count for a pod: no countdown starts before the pod is bound. */
   countdownsOf(pod: PodView): readonly RunningTaint[] {
     const all = this.#taints.get(pod.nodeName);
     if (all.length === 0) return all;
-    const taints = selectCounting(all, this.#isKept(pod));
-    const boundMs = this.#timed.get(podKey(pod))?.boundMs ?? boundSinceMs(pod, 'found', this.#now());
+    const taints = selectCounting(all, this.#isRetained(pod));
+    const boundMs = this.#timed.get(podKey(pod))?.boundMs ?? boundSinceMs(pod, 'cache', this.#now());
     return taints.map(({ taint, sinceMs }) => ({ taint, sinceMs: Math.max(sinceMs, boundMs) }));
   }
 
   /** Number of pods of the largest collection. */
   get size(): number {
     const queued = Math.max(this.#queue.remembered, this.#evaluations.size);
-    return Math.max(this.#timed.size, queued, this.#accepted.count, this.#departures.size);
+    return Math.max(this.#timed.size, queued, this.#accepted.count, this.#removal.size);
   }
 
   /** Number of nodes whose taints are known. */
@@ -242,12 +241,12 @@ export class TaintEvictor {
     const { name } = change.object;
     if (change.kind === 'deleted') return this.#forgetNode(name);
     const now = this.#now();
-    if (this.#taints.observe(change.object, 'arrives', now)) this.#evaluatePodsOf(name, now);
+    if (this.#taints.observe(change.object, 'watch-event', now)) this.#evaluatePodsOf(name, now);
   }
 
   onPod(change: Change<PodView>): void {
     if (change.kind === 'deleted') return this.#forgetPod(change.key);
-    this.#evaluate(change.object, isBinding(change) ? 'arrives' : 'found', this.#now());
+    this.#evaluate(change.object, isBinding(change) ? 'watch-event' : 'cache', this.#now());
   }
 
   #forgetNode(name: string): void {
@@ -255,31 +254,36 @@ export class TaintEvictor {
     for (const pod of this.#podsOf(name)) this.#cancel(pod, 'node-gone');
   }
 
-  /** At once, or where that would delay the renewal of the lease in slices. */
+  /** Evaluates the pods of a node at once, or in slices where that would delay the renewal of the lease. */
   #evaluatePodsOf(node: string, now: Now): void {
     const pods = this.#podsOf(node);
     if (!this.#evaluations.mayEvaluateNow(pods, this.#taints.get(node).length)) return;
-    for (const pod of pods) this.#evaluate(pod, 'found', now);
+    for (const pod of pods) this.#evaluate(pod, 'cache', now);
   }
 
   #podsOf(node: string): readonly PodView[] {
     return this.#options.pods.byIndex(podsByNode, node);
   }
 
-  #evaluate(pod: PodView, meeting: Meeting, now: Now): void {
+  #evaluate(pod: PodView, source: ChangeSource, now: Now): void {
     this.#dropOther(pod);
     const isBeingDeleted = this.#accepted.isUnderWay(pod, this.#options.clock.monotonicMs());
     const taints = this.#taints.get(pod.nodeName);
     const known = this.#timed.get(podKey(pod));
     if (taints.length === 0 && known === undefined) return;
-    const boundMs = known?.boundMs ?? boundSinceMs(pod, meeting, now);
-    const decision = decideEviction(pod, { taints, boundMs, earlier: known?.evictAt, isKept: this.#isKept(pod) });
+    const boundMs = known?.boundMs ?? boundSinceMs(pod, source, now);
+    const decision = decideEviction(pod, {
+      taints,
+      boundMs,
+      earlier: known?.evictAt,
+      isRetained: this.#isRetained(pod),
+    });
     if (decision.kind === 'stay') this.#cancel(pod, decision.why);
     else if (!isBeingDeleted) this.#schedule(pod, boundMs, decision);
   }
 
-  #isKept(pod: PodView): boolean {
-    return (this.#options.departures ?? deleteAtOnce).isKept(pod);
+  #isRetained(pod: PodView): boolean {
+    return (this.#options.removals ?? deleteAtOnce).isRetained(pod);
   }
 
   /** Drops state of another pod of the same name, or of this pod on another node. */
@@ -299,7 +303,7 @@ export class TaintEvictor {
     const pod = pods.get(key);
     if (pod === undefined) this.#forgetPod(key);
     else if (nodes.get(known.node) === undefined) this.#cancel(pod, 'node-gone');
-    else this.#evaluate(pod, 'found', this.#now());
+    else this.#evaluate(pod, 'cache', this.#now());
   }
 
   /** Sets the deadline of the pod: its first, an earlier one, or a later one because a taint was removed. */
@@ -351,29 +355,29 @@ export class TaintEvictor {
 
   #drop(key: string, { node, uid }: TimedEviction, why: StayReason): void {
     this.#timed.delete(key);
-    this.#departures.leave(key);
+    this.#removal.forget(key);
     this.#queue.remove(key);
     this.#options.decisions.note({ kind: 'eviction-cancelled', pod: key, node, why }, uid);
     this.#publish();
   }
 
   /** A timed eviction is due: evaluates the pod again, then acts. */
-  async #keep(key: string): Promise<WorkOutcome> {
+  async #process(key: string): Promise<WorkOutcome> {
     const pod = this.#options.pods.get(key);
-    if (pod?.terminating === true) return this.#miss(key);
+    if (pod?.terminating === true) return this.#complete(key);
     this.#verify(key);
     const eviction = this.#timed.get(key);
     if (pod === undefined || eviction === undefined) return forget;
     const earlyMs = eviction.evictAt.atMs - this.#now().monotonicMs;
     if (earlyMs <= 0) return this.#act(pod, eviction);
-    this.#departures.rest(key);
+    this.#removal.backOff(key);
     return { next: 'requeue', afterMs: earlyMs };
   }
 
   /** The pod is already terminating, or was deleted. */
-  #miss(key: string): WorkOutcome {
+  #complete(key: string): WorkOutcome {
     this.#timed.delete(key);
-    this.#departures.leave(key);
+    this.#removal.forget(key);
     this.#publish();
     return forget;
   }
@@ -382,14 +386,14 @@ export class TaintEvictor {
     const held = this.#holds.check(pod, eviction);
     if (held !== 'free') {
       eviction.heldAtMs = this.#now().monotonicMs;
-      this.#departures.rest(podKey(pod));
+      this.#removal.backOff(podKey(pod));
     }
-    const answer = held === 'free' ? this.#departures.ask(pod, eviction) : { kind: 'wait' as const, ...held };
+    const answer = held === 'free' ? this.#removal.tryEvict(pod, eviction) : { kind: 'wait' as const, ...held };
     if (answer.kind === 'go') return this.#evict(pod, eviction, answer);
     const other = this.#dueForOtherTaint(pod, eviction);
     if (other !== undefined) {
-      this.#departures.rest(podKey(pod));
-      return this.#evict(pod, eviction, { by: 'delete', evictAt: other, giveBack: () => undefined });
+      this.#removal.backOff(podKey(pod));
+      return this.#evict(pod, eviction, { by: 'delete', evictAt: other, returnToken: () => undefined });
     }
     const isOnlyForHealth = this.#taints.get(eviction.node).every(({ taint }) => isForHealth(taint));
     return { next: 'requeue', afterMs: isOnlyForHealth ? answer.checkAgainMs : Math.min(answer.checkAgainMs, 1_000) };
@@ -406,41 +410,44 @@ export class TaintEvictor {
   }
 
   /** The token is spent on a deletion that may have been done only. */
-  async #evict(pod: PodView, eviction: TimedEviction, leave: Leave): Promise<WorkOutcome> {
+  async #evict(pod: PodView, eviction: TimedEviction, removal: Removal): Promise<WorkOutcome> {
     let isDone = false;
     try {
-      const marked = leave.by === 'delete' ? await this.#mark(pod, eviction, leave) : undefined;
-      if (marked !== undefined) return this.#after(pod, leave.evictAt, marked);
-      const outcome = await this.#send(pod, eviction, leave);
+      const marked = removal.by === 'delete' ? await this.#mark(pod, eviction, removal) : undefined;
+      if (marked !== undefined) return this.#after(pod, removal.evictAt, marked);
+      const outcome = await this.#send(pod, eviction, removal);
       isDone = outcome.result === 'written' || mayHaveBeenDone(outcome);
-      this.#departures.conclude(pod, eviction, leave, outcome);
+      this.#removal.conclude(pod, eviction, removal, outcome);
       const isGivenUp =
-        outcome.result === 'failed' && outcome.reason === 'aborted' && !this.#isReasonThere(pod, eviction, leave);
-      return isGivenUp ? { next: 'requeue', afterMs: 0 } : this.#after(pod, leave.evictAt, outcome);
+        outcome.result === 'failed' && outcome.reason === 'aborted' && !this.#isReasonThere(pod, eviction, removal);
+      return isGivenUp ? { next: 'requeue', afterMs: 0 } : this.#after(pod, removal.evictAt, outcome);
     } finally {
-      if (!isDone) leave.giveBack();
-      this.#departures.answered(podKey(pod));
+      if (!isDone) removal.returnToken();
+      this.#removal.answered(podKey(pod));
     }
   }
 
-  /** Before a deletion. The API server itself marks a pod that it evicts. Undefined: it is marked, or cannot be. */
-  async #mark(pod: PodView, eviction: TimedEviction, leave: Leave): Promise<WriteOutcome | undefined> {
+  /**
+   * Marks a pod before its deletion. The API server itself marks a pod that it evicts. Undefined: it is marked, or
+   * cannot be.
+   */
+  async #mark(pod: PodView, eviction: TimedEviction, removal: Removal): Promise<WriteOutcome | undefined> {
     const { writer, clock } = this.#options;
     this.#announce(pod, eviction);
     if (pod.disruptionReason === evictedByTaint.reason) return undefined;
-    const { forHealth } = leave.evictAt;
+    const { forHealth } = removal.evictAt;
     const command = { kind: 'mark-pod-disrupted', pod, atMs: clock.nowMs(), forHealth } as const;
-    const marked = await writer.carryOut(command, () => this.#isStillWanted(pod, eviction, leave));
+    const marked = await writer.carryOut(command, () => this.#isStillWanted(pod, eviction, removal));
     return marked.result === 'written' || isUnpatchable(marked) ? undefined : marked;
   }
 
-  #send(pod: PodView, eviction: TimedEviction, leave: Leave): Promise<WriteOutcome> {
+  #send(pod: PodView, eviction: TimedEviction, removal: Removal): Promise<WriteOutcome> {
     const { writer } = this.#options;
-    const stillWanted: StillWanted = () => this.#isStillWanted(pod, eviction, leave);
+    const stillWanted: StillWanted = () => this.#isStillWanted(pod, eviction, removal);
     this.#announce(pod, eviction);
-    if (leave.by === 'evict')
-      return this.#requestEviction(pod, () => this.#isReasonThere(pod, eviction, leave), stillWanted);
-    const { forHealth } = leave.evictAt;
+    if (removal.by === 'evict')
+      return this.#requestEviction(pod, () => this.#isReasonThere(pod, eviction, removal), stillWanted);
+    const { forHealth } = removal.evictAt;
     return writer.carryOut({ kind: 'delete-pod', pod, forHealth, evicts: true }, stillWanted);
   }
 
@@ -460,19 +467,21 @@ export class TaintEvictor {
     eviction.announced = true;
   }
 
-  /** Its reason is there, and the pod is not terminating. */
-  #isStillWanted(pod: PodView, eviction: TimedEviction, leave: Leave): boolean {
-    if (!this.#isReasonThere(pod, eviction, leave)) return false;
+  /** Whether the reason of the eviction is there, and the pod is not terminating. */
+  #isStillWanted(pod: PodView, eviction: TimedEviction, removal: Removal): boolean {
+    if (!this.#isReasonThere(pod, eviction, removal)) return false;
     const current = this.#options.pods.get(podKey(pod));
     return current?.uid === pod.uid && !current.terminating;
   }
 
-  /** It was not cancelled or moved, no hold applies, and it is still to leave in this way. */
-  #isReasonThere(pod: PodView, eviction: TimedEviction, { by, evictAt }: Leave): boolean {
+  /**
+   * Whether the eviction was not cancelled or moved, no hold applies, and the pod is still to be removed in this way.
+   */
+  #isReasonThere(pod: PodView, eviction: TimedEviction, { by, evictAt }: Removal): boolean {
     this.#evaluations.catchUp(podKey(pod));
     if (this.#timed.get(podKey(pod)) !== eviction) return false;
     if (this.#holds.reasonFor(eviction, evictAt) !== undefined) return false;
-    return this.#departures.by(eviction, evictAt) === by;
+    return this.#removal.methodOf(eviction, evictAt) === by;
   }
 
   #after(pod: PodView, evictAt: EvictAt, outcome: WriteOutcome): WorkOutcome {
@@ -482,7 +491,7 @@ export class TaintEvictor {
     if (outcome.result === 'unwanted' || outcome.result === 'held')
       return { next: 'requeue', afterMs: unwantedRecheckMs };
     if (outcome.result === 'written') this.#count(pod, evictAt);
-    return this.#timed.get(podKey(pod))?.uid === pod.uid ? this.#miss(podKey(pod)) : forget;
+    return this.#timed.get(podKey(pod))?.uid === pod.uid ? this.#complete(podKey(pod)) : forget;
   }
 
   #count(pod: PodView, { atMs, taint, toleratedSeconds }: EvictAt): void {

@@ -7,11 +7,11 @@ import type { Hold } from './extend-hold.ts';
 /** The Eviction API did not evict a pod. Times are on the monotonic clock. */
 export interface RefusedEviction {
   readonly why: EvictionRefusal;
-  /** Of the API server. */
+  /** Message of the API server. */
   readonly message: string;
   /** The first such answer. */
   readonly sinceMs: number;
-  readonly askAgainAtMs: number;
+  readonly retryAtMs: number;
   /** Number of such answers. */
   readonly requests: number;
 }
@@ -29,7 +29,7 @@ export interface TimedEviction {
   announced: boolean;
   /** Undefined while no hold applies. */
   hold?: Hold | undefined;
-  /** Until then this reason does not hold it for a taint of this kind, because the node was read live. */
+  /** Reason that does not hold the deletion until a time for a taint of this kind, because the node was read live. */
   released?: { readonly why: EvictionHold; readonly kind: TaintKind; readonly untilMs: number } | undefined;
   /** When something last held it although it was due, on the monotonic clock; undefined: nothing did. */
   heldAtMs?: number;

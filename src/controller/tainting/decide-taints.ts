@@ -45,11 +45,14 @@ export function wantedNoScheduleKeys(node: NodeView): readonly string[] {
 export type NoExecuteNeed =
   /** Ready: neither taint. */
   | { readonly need: 'none'; readonly remove: readonly Taint[] }
-  /** It has the required taint, or its state is not known yet. */
+  /** The node has the required taint, or its state is not known yet. */
   | { readonly need: 'settled' }
-  /** It has the other key: one replaces the other in one write (0005). Without `timeAdded`: set at the write (0042). */
+  /**
+   * The node has the other key: one replaces the other in one write (0005). Without `timeAdded`: set at the write
+   * (0042).
+   */
   | { readonly need: 'swap'; readonly add: Taint; readonly remove: readonly Taint[] }
-  /** It has neither: added at the zone's rate. */
+  /** The node has neither: added at the zone's rate. */
   | { readonly need: 'add'; readonly key: HealthTaintKey };
 
 /** The NoExecute taint required by a Ready status (upstream `processTaintBaseEviction`). */
@@ -64,7 +67,7 @@ export function decideNoExecuteNeed(ready: string, taints: readonly Taint[]): No
   return { need: 'swap', add: own ?? { key, effect: 'NoExecute' }, remove: others };
 }
 
-/** Both health taints of a list, with effect NoExecute. */
+/** The health taints of a list, with effect NoExecute. */
 export function healthTaintsOf(taints: readonly Taint[]): readonly Taint[] {
   return taints.filter((taint) => taint.effect === 'NoExecute' && isHealthTaint(taint));
 }

@@ -1,5 +1,6 @@
 // NoExecute taints evict pods, so they are added one at a time, at the zone's rate, and each node is evaluated again
 // before its taint is written. Removing a taint, or replacing one by the other, evicts no pod and is not rate-limited.
+import type { NodeEvictor } from '../model/node-evictor.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import type { Taint, TaintChange } from '../../machinery/api/taints.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
@@ -70,11 +71,11 @@ interface Write {
 interface Slot {
   readonly queue: RateLimitedQueue;
   readonly takenAtMs: number;
-  /** With the NoSchedule taints that are due. */
+  /** The NoSchedule taints that are due are written too. */
   readonly together: boolean;
 }
 
-export class NoExecuteTainter {
+export class NoExecuteTainter implements NodeEvictor {
   readonly #options: NoExecuteTainterOptions;
   /** Taint writes in flight, by node. */
   readonly #underway = new Map<string, Write>();
@@ -138,7 +139,7 @@ export class NoExecuteTainter {
   }
 
   /** Nodes with remembered state. Each is to be checked periodically: see {@link check}. */
-  kept(): Iterable<string> {
+  queuedNodes(): Iterable<string> {
     return this.#options.queues.keys();
   }
 
@@ -169,7 +170,7 @@ export class NoExecuteTainter {
     return Math.max(0, nextMs - nowMs);
   }
 
-  /** The same, and waits for the responses. */
+  /** Serves the queues once, and waits for the responses. */
   pass(): Promise<void> {
     this.serve();
     return this.settled();
@@ -196,7 +197,7 @@ export class NoExecuteTainter {
     }
   }
 
-  /** It keeps its place; its hold may end earlier than known now, so it is checked often. */
+  /** Holds a node, which keeps its place; the hold may end earlier than known now, so it is checked often. */
   #hold(name: string, queue: RateLimitedQueue): void {
     const { heldForMs } = this.#options;
     queue.postpone(name, this.#nowMs() + Math.min(heldForMs(name), heldNodeRecheckMs));
@@ -235,7 +236,9 @@ export class NoExecuteTainter {
     }
   }
 
-  /** Only a write that may have been applied spends its token. A node without the taint keeps its place. */
+  /**
+   * Concludes a write: only one that may have been applied spends its token. A node without the taint keeps its place.
+   */
   #conclude(name: string, { queue, takenAtMs }: Omit<Slot, 'together'>, outcome: WriteOutcome): void {
     const { queues } = this.#options;
     const nowMs = this.#nowMs();
@@ -295,7 +298,10 @@ export class NoExecuteTainter {
     }
   }
 
-  /** From current state: this node needs the same change, and where that adds a taint no hold applies. */
+  /**
+   * Whether the change is still wanted, from current state: this node needs the same change, and where that adds a
+   * taint no hold applies.
+   */
   #isStillWanted({ name, uid }: NodeView, change: TaintChange, intent: Intent): boolean {
     const { nodes, fullDisruption } = this.#options;
     if (intent === 'revoke') return fullDisruption();
@@ -307,7 +313,10 @@ export class NoExecuteTainter {
     return added === undefined || (keyOf(need) === added.key && this.#mayAdd(name, intent));
   }
 
-  /** Also ends a write that waits to be sent when the zone was stopped or the node left the queue. */
+  /**
+   * Whether the taint may still be added. Also ends a write that waits to be sent when the zone was stopped or the node
+   * left the queue.
+   */
   #mayAdd(name: string, intent: Intent): boolean {
     const { queues, isPaused, heldForMs } = this.#options;
     if (isPaused() || heldForMs(name) > 0) return false;
@@ -319,7 +328,7 @@ export class NoExecuteTainter {
     if (ahead !== undefined) this.#options.decisions.note({ kind: 'taint-queued', node, zone, key, ahead });
   }
 
-  /** It need not wait: it is Ready, or got the taint, or the other one, meanwhile. */
+  /** Removes a node that need not wait: it is Ready, or got the taint, or the other one, meanwhile. */
   #dequeue(node: NodeView): void {
     if (this.#options.readyOf(node) === 'True') this.#withdraw(node.name, 'node-ready');
     else this.#options.queues.remove(node.name);

@@ -57,7 +57,7 @@ function laneOf({ add }: TaintChange): WriteLane {
   return add.some(isHealthTaint) ? 'detection' : 'housekeeping';
 }
 
-/** This node exists, and its current conditions require all of this change. */
+/** Whether the node exists, and its current conditions require all of the change. */
 function isStillCalledFor(change: TaintChange, uid: string, node: NodeView | undefined): boolean {
   return node?.uid === uid && isNoScheduleStillRequired(change, node);
 }

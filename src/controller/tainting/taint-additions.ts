@@ -5,7 +5,7 @@ const unansweredMsMax = 60_000;
 
 interface Addition {
   readonly isInFlight: boolean;
-  /** Until when an earlier write without an answer counts, on the monotonic clock. */
+  /** Time until which an earlier write without an answer counts, on the monotonic clock. */
   readonly unansweredUntilMs: number;
 }
 

@@ -22,7 +22,7 @@ export interface ApiWriterOptions {
   readonly lanes: WriteLanes;
   readonly leadership: Leadership;
   readonly nodes: MutationCache<NodeView>;
-  /** By `namespace/name`. */
+  /** Pods, by `namespace/name`. */
   readonly pods: MutationCache<PodView>;
   readonly decisions: DecisionSink;
   readonly clock: Clock;
@@ -189,7 +189,7 @@ function isDeletion({ kind }: Command): boolean {
   return kind === 'delete-pod' || kind === 'evict-pod';
 }
 
-/** Of commands that do not say it. */
+/** Lanes of commands that do not name one. */
 const lanes: Readonly<Record<Command['kind'], WriteLane>> = {
   'set-node-conditions': 'detection',
   'mark-pod-not-ready': 'detection',

@@ -94,14 +94,20 @@ function podStatus(pod: PodView, condition: object): PatchRequest {
   return patchPodStatus(pod, { conditions: [condition] });
 }
 
-/** With the evaluated resourceVersion: a newer write of the kubelet wins, and is evaluated first. */
+/**
+ * A patch of the status of a pod, with the evaluated resourceVersion: a newer write of the kubelet wins, and is
+ * evaluated first.
+ */
 function patchPodStatus(pod: PodView, status: object): PatchRequest {
   const { namespace, name } = pod;
   const body = { metadata: guardOf(pod), status };
   return { verb: 'patch', resource: 'pods', namespace, name, subresource: 'status', body };
 }
 
-/** With the evaluated resourceVersion where its tolerations decide: the watch may not have brought them. */
+/**
+ * A deletion of a pod, with the evaluated resourceVersion where its tolerations decide: the watch may not have brought
+ * them.
+ */
 function podDeletion({ pod, gracePeriodSeconds, evicts }: Extract<Command, { kind: 'delete-pod' }>): DeleteRequest {
   const { namespace, name, uid } = pod;
   const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };

@@ -11,7 +11,7 @@ interface ConditionRepair {
   readonly lastTransitionTime?: null;
 }
 
-/** For a patch of the status: conditions other than `written`. Empty for nodes whose times can be parsed. */
+/** Repairs for a patch of the status: conditions other than `written`. Empty for nodes whose times can be parsed. */
 export function planConditionRepairs(node: NodeView, written: readonly Condition[] = []): readonly ConditionRepair[] {
   if (node.problems === undefined) return [];
   return node.conditions
@@ -20,7 +20,7 @@ export function planConditionRepairs(node: NodeView, written: readonly Condition
     .filter((repair) => Object.keys(repair).length > 1);
 }
 
-/** For a patch of the node. The API server ignores the status in it once the patch applies. */
+/** Repairs for a patch of the node. The API server ignores the status in it once the patch applies. */
 export function planStatusRepairs(node: NodeView): {
   readonly status?: { readonly conditions: readonly ConditionRepair[] };
 } {
@@ -28,7 +28,7 @@ export function planStatusRepairs(node: NodeView): {
   return conditions.length === 0 ? {} : { status: { conditions } };
 }
 
-/** For a patch of the status. The API server ignores the spec in it once the patch applies. */
+/** Repairs for a patch of the status. The API server ignores the spec in it once the patch applies. */
 export function planTaintRepairs({ problems = [], taints }: NodeView): {
   readonly spec?: { readonly taints: readonly Taint[] };
 } {

@@ -2,7 +2,7 @@ import type { ZoneCondition } from '../../machinery/api/zone.ts';
 
 export interface ZoneTally {
   readonly ready: number;
-  /** Not ready, unknown, or without a Ready condition. */
+  /** Number of nodes that are not ready, unknown, or without a Ready condition. */
   readonly unready: number;
 }
 

@@ -52,7 +52,7 @@ function describeBreaker(breaker: PolicyRow['breaker']): string {
   return `${breaker.open ? '▲ open' : 'closed'}: ${breaker.text}`;
 }
 
-/** Who leads, and which other replicas are known. */
+/** The leader, and the other replicas that are known. */
 export function Replicas({ cluster: { replicas, leader, shadow } }: { readonly cluster: Cluster }): JSX.Element {
   return h(
     Panel,

@@ -27,7 +27,7 @@ export interface NodeOutlook {
   readonly silence: { readonly since: Past | null; readonly from: Estimate | null } | null;
   readonly noExecuteTaint: { readonly key: string; readonly when: Estimate } | null;
   /** Eviction mode. */
-  readonly eviction: { readonly due: Estimate | null; readonly turn: Estimate | null } | null;
+  readonly eviction: { readonly due: Estimate | null; readonly slot: Estimate | null } | null;
   readonly evictions: {
     readonly scheduled: number;
     readonly predicted: number;

@@ -38,7 +38,7 @@ export function useNode(name: string): NodeState {
   return node;
 }
 
-/** After a failure, what was read before stays. */
+/** Reads the page of a node. After a failure, what was read before stays. */
 async function readNode(name: string): Promise<Partial<NodeState>> {
   try {
     const { json, text } = await fetchNode(name);

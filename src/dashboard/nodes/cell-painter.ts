@@ -7,7 +7,7 @@ import type { CellSize } from './plan-grid.ts';
 interface Cell {
   readonly name: string;
   readonly state: NodeState;
-  /** Not selected by the filter of states. */
+  /** The cell is not selected by the filter of states. */
   readonly dimmed: boolean;
 }
 

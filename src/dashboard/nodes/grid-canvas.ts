@@ -24,7 +24,7 @@ export class GridCanvas {
   readonly #context: CanvasRenderingContext2D;
   #look: GridLook | undefined;
   #painter: CellPainter | undefined;
-  /** For each cell, the code of what was painted; 0: nothing. */
+  /** The code of what was painted, for each cell; 0: nothing. */
   #painted = new Uint8Array(0);
   #names: readonly string[] = [];
   #paintedEver = 0;

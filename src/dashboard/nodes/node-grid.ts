@@ -13,7 +13,7 @@ import { CellFrame, NodeTip } from './node-tip.ts';
 import { type GridPlan, planGrid, selectCellAt, selectCellByKey } from './plan-grid.ts';
 
 interface NodeGridProps {
-  /** By zone. */
+  /** Nodes by zone. */
   readonly nodes: readonly NodeCell[];
   readonly zones: readonly ZoneRow[];
   readonly palette: Palette;
@@ -82,7 +82,7 @@ function GroupLabel({ group: { zone, x, y, width, count }, row }: GroupLabelProp
 interface CellsProps extends Pick<NodeGridProps, 'nodes' | 'palette'> {
   readonly plan: GridPlan;
   readonly pixelRatio: number;
-  /** Of the pointed cell; -1: none. */
+  /** Index of the pointed cell; -1: none. */
   readonly index: number;
   readonly onPoint: (pointed: Pointed | null) => void;
 }

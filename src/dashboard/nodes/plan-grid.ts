@@ -14,7 +14,7 @@ interface GridGroup {
   readonly first: number;
   readonly count: number;
   readonly x: number;
-  /** Of its label; the cells begin `labelHeight` below. */
+  /** The top of the label; the cells begin `labelHeight` below. */
   readonly y: number;
   readonly width: number;
   readonly columns: number;

@@ -3,7 +3,7 @@ import type { NodeFilter, SortKey } from '../page/parse-route.ts';
 
 const collator = new Intl.Collator('en', { numeric: true });
 
-/** By zone, then by name; numbers in names by value. */
+/** Names of the nodes by zone, then by name; numbers in names by value. */
 export function selectOrder(nodes: ReadonlyMap<string, NodeCell>): readonly string[] {
   return [...nodes.values()]
     .sort((a, b) => collator.compare(a.zone, b.zone) || collator.compare(a.name, b.name))
@@ -78,7 +78,7 @@ export function selectSorted(nodes: readonly NodeCell[], key: SortKey, descendin
 
 interface Page<T> {
   readonly rows: readonly T[];
-  /** From 1. */
+  /** Number of the page, from 1. */
   readonly page: number;
   readonly pages: number;
   /** Index of the first row. */

@@ -1,23 +1,27 @@
 import { h, type JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { ActionPanel } from '../actions/action-panel.ts';
 import { EvictionList } from '../cluster/eviction-list.ts';
 import { Holds } from '../cluster/holds.ts';
 import { Comparison, PolicyTable, Replicas } from '../cluster/policy-table.ts';
-import { Situation } from '../cluster/situation.ts';
 import { Timeline } from '../cluster/timeline.ts';
 import { ZoneTable } from '../cluster/zone-table.ts';
 import { NodePage } from '../node-page/node-page.ts';
-import { LiveSummary } from '../nodes/live-summary.ts';
 import { Nodes } from '../nodes/nodes.ts';
 import { buildTally } from '../nodes/select-nodes.ts';
 import { describeProblem } from '../stream/describe-problem.ts';
 import type { DashboardState } from '../stream/merge-delta.ts';
 import { Trends } from '../trends/trends.ts';
-import { useRoute, useStore } from './dashboard-context.ts';
+import { useDashboard, useNowMs, useRoute, useStore } from './dashboard-context.ts';
 import { formatRoute } from './format-route.ts';
 import { PageHeader } from './page-header.ts';
 import { usePalette } from './use-palette.ts';
+import { Panel } from './panel.ts';
+import { describeSituation } from '../cluster/describe-situation.ts';
+import { describeChanges } from '../nodes/build-change-summary.ts';
+
+/** Period of the announcements: a screen reader can say no more. */
+const summaryPeriodMs = 10_000;
 
 /** The whole page: the overview, or the page of a node. */
 export function App(): JSX.Element {
@@ -113,4 +117,27 @@ function Overview({ state }: { readonly state: DashboardState }): JSX.Element {
     h(Replicas, { cluster }),
     cluster.comparison === null ? null : h(Comparison, { rows: cluster.comparison }),
   );
+}
+
+/** The state of the cluster in a few sentences. */
+function Situation({ state }: { readonly state: DashboardState }): JSX.Element {
+  const nowMs = useNowMs();
+  const [first = '', ...others] = describeSituation(state, nowMs);
+  return h(
+    Panel,
+    { id: 'situation', title: 'Situation', className: 'situation' },
+    h('p', { class: 'lead' }, first),
+    others.map((sentence, index) => h('p', { key: index }, sentence)),
+  );
+}
+
+/** Announces what changed, at most one sentence per period. */
+function LiveSummary(): JSX.Element {
+  const { store } = useDashboard();
+  const [text, setText] = useState('');
+  useEffect(() => {
+    const timer = setInterval(() => setText(describeChanges(store.takeChanges())), summaryPeriodMs);
+    return () => clearInterval(timer);
+  }, [store]);
+  return h('p', { class: 'hidden-text', role: 'status', 'aria-label': 'Changes' }, text);
 }

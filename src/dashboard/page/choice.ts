@@ -18,7 +18,7 @@ interface ChoiceProps {
   readonly onChoose: (value: string) => void;
 }
 
-/** One of a few values, all of which are shown. */
+/** A choice between a few values, all of which are shown. */
 export function Segments({ label, options, value, onChoose }: ChoiceProps): JSX.Element {
   return h(
     'div',
@@ -40,7 +40,7 @@ export function Segments({ label, options, value, onChoose }: ChoiceProps): JSX.
   );
 }
 
-/** One of many values. */
+/** A choice between many values. */
 export function Dropdown({ label, options, value, onChoose }: ChoiceProps): JSX.Element {
   return h(
     'label',

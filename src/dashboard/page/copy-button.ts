@@ -2,7 +2,7 @@ import { h, type JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 interface CopyButtonProps {
-  /** Called when the button is pressed. */
+  /** The text to copy. Called when the button is pressed. */
   readonly text: () => string;
 }
 

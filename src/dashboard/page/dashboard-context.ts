@@ -20,12 +20,12 @@ export function useDashboard(): Dashboard {
   return dashboard;
 }
 
-interface Subject {
+interface Subscribable {
   subscribe(listener: () => void): () => void;
 }
 
 /** Renders again whenever the subject changes. */
-function useSubject(subject: Subject): void {
+function useSubscription(subject: Subscribable): void {
   const [, setCount] = useState(0);
   // Within the task that renders: what is reported between them would be lost.
   useLayoutEffect(() => subject.subscribe(() => setCount((count) => count + 1)), [subject]);
@@ -33,19 +33,19 @@ function useSubject(subject: Subject): void {
 
 export function useStore(): ShownState {
   const { store } = useDashboard();
-  useSubject(store);
+  useSubscription(store);
   return store;
 }
 
 export function useRoute(): Route {
   const { navigation } = useDashboard();
-  useSubject(navigation);
+  useSubscription(navigation);
   return navigation.current;
 }
 
 /** The time of the server; renders again every second. */
 export function useNowMs(): number {
   const { store, ticker } = useDashboard();
-  useSubject(ticker);
+  useSubscription(ticker);
   return store.nowMs();
 }

@@ -3,7 +3,7 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en', { maximumFractionDigits: 0 });
 }
 
-/** At most three significant digits: `0.1`, `12.5`, `1,240`. */
+/** A number with at most three significant digits: `0.1`, `12.5`, `1,240`. */
 export function formatAmount(amount: number): string {
   return amount.toLocaleString('en', amount >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
 }

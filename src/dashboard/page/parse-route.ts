@@ -31,7 +31,7 @@ export interface Route {
   readonly view: 'grid' | 'table';
   readonly sort: SortKey;
   readonly descending: boolean;
-  /** From 1. */
+  /** Number of the page, from 1. */
   readonly page: number;
   readonly timeline: TimelineFilter;
   readonly theme: Theme;

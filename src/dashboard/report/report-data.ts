@@ -31,7 +31,7 @@ export interface ReportRun {
   /** Name and zone. */
   readonly nodes: readonly (readonly [name: string, zone: string])[];
   readonly states: readonly ReportState[];
-  /** In the order of time. */
+  /** Changes in the order of time. */
   readonly changes: readonly ReportChange[];
   readonly zoneChanges: readonly ReportZoneChange[];
   readonly sampleMs: number;
@@ -43,7 +43,7 @@ export interface ReportRun {
 
 interface ReportMeasure {
   readonly name: string;
-  /** As text, one for each run. */
+  /** Values as text, one for each run. */
   readonly values: readonly string[];
 }
 

@@ -1,7 +1,6 @@
 // The event stream of the server, opened again whenever it ends.
 import { estimateRetryMs, parseProblem, type Problem } from './describe-problem.ts';
-import { parseEventStream } from './parse-event-stream.ts';
-import type { StreamListener } from './stream-listener.ts';
+import { parseEventStream, type StreamEvent } from './parse-event-stream.ts';
 
 /** The server sends at least a comment in 15 s. */
 const silenceMaxMs = 40_000;
@@ -14,6 +13,15 @@ interface Ending {
   readonly retryAfter: string | null;
   /** The server closed the stream, after events. */
   readonly isClosed: boolean;
+}
+
+/** What a stream of events is for. */
+export interface StreamListener {
+  /** The server answers. `date`: the header of its answer. */
+  opened(date: string | null): void;
+  received(event: StreamEvent): void;
+  /** The stream ended; the next attempt is in `retryMs`. */
+  lost(problem: Problem, retryMs: number): void;
 }
 
 /** Reads the stream until the page is closed. */

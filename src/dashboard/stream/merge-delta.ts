@@ -8,9 +8,9 @@ export interface DashboardState {
   readonly nodes: ReadonlyMap<string, NodeCell>;
   /** Changes when a node is added or removed or moves to another zone: then the order of nodes changes. */
   readonly membership: number;
-  /** By id, ascending; at most `server.timelineMax`. */
+  /** Timeline by id, ascending; at most `server.timelineMax` lines. */
   readonly timeline: readonly TimelineLine[];
-  /** Of the last hour, oldest first. */
+  /** Samples of the last hour, oldest first. */
   readonly samples: readonly Sample[];
 }
 

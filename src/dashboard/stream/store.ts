@@ -5,8 +5,8 @@ import type { Problem } from './describe-problem.ts';
 import { buildState, type DashboardState, mergeDelta } from './merge-delta.ts';
 import type { StreamEvent } from './parse-event-stream.ts';
 import type { Connection, ShownState } from './shown-state.ts';
+import type { StreamListener } from './event-stream.ts';
 import { ServerClock } from './server-clock.ts';
-import type { StreamListener } from './stream-listener.ts';
 
 /** The state that the event stream describes, and the state of the stream. */
 export class DashboardStore implements StreamListener, ShownState {

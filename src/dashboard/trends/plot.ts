@@ -53,7 +53,7 @@ function seriesOptions(label: string, stroke: string, index: number): uPlot.Seri
   return { label, stroke, width: 1.5, points: { show: false }, ...(index === 0 ? {} : { dash: [5, 3] }) };
 }
 
-/** Without seconds, unless ticks are less than a minute apart. */
+/** Texts of ticks, without seconds unless ticks are less than a minute apart. */
 function tickTexts([first = 0, second = Infinity, ...others]: readonly number[]): string[] {
   const times = [first, second, ...others].filter((time) => Number.isFinite(time));
   return times.map((time) => (second - first < 60 ? clockText(time) : clockText(time).replace(/:\d\d$/u, '')));

@@ -7,7 +7,7 @@ import { describeBreakerCount } from '../../controller/model/decisions.ts';
 import type { PolicyFigures } from '../../controller/model/policy.ts';
 import type { PolicyAssessment } from './decide-policies-in-force.ts';
 
-/** Of a condition; an Event has at most 1024 bytes. */
+/** Maximum length of the message of a condition; an Event has at most 1024 bytes. */
 const messageCharsMax = 900;
 
 interface Finding {

@@ -11,9 +11,9 @@ export type ReadPolicyObject = (
 
 /** A version of an object that is in force. */
 interface PolicyInForce {
-  /** As the spec says it. */
+  /** The policy as the spec says it. */
   readonly policy: NodePolicy;
-  /** Of the object with this uid; older than the current one where that is invalid. */
+  /** Generation of the object with this uid; older than the current one where that is invalid. */
   readonly generation: number;
   readonly uid: string;
 }
@@ -30,7 +30,7 @@ export interface PolicyAssessment {
   readonly reset: ResetDecision | undefined;
 }
 
-/** By the name of the object. */
+/** Assessments by the name of the object. */
 export type PolicyAssessments = ReadonlyMap<string, PolicyAssessment>;
 
 /**
@@ -56,7 +56,7 @@ export function decidePoliciesInForce(
   );
 }
 
-/** In the order of their names, with the resets of their annotations. */
+/** The policies in force in the order of their names, with the resets of their annotations. */
 export function selectPoliciesInForce(assessments: PolicyAssessments): readonly NodePolicy[] {
   const policies = [...assessments.values()].flatMap(({ inForce, reset }) => {
     return inForce === undefined ? [] : [withReset(inForce.policy, reset)];

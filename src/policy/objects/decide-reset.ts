@@ -4,7 +4,7 @@ import { cutText } from '../../machinery/api/limits.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 
-/** Of the value, in a message. */
+/** Maximum length of the value in a message. */
 const valueCharsMax = 64;
 
 /** Times are wall time. */

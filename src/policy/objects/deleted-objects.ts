@@ -9,7 +9,7 @@ export const deletionGraceMs = 500;
 
 export class DeletedObjects {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  /** By name: since when it is missing, on the monotonic clock. */
+  /** Monotonic time since which each object is missing, by name. */
   readonly #sinceMs = new Map<string, number>();
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
@@ -26,7 +26,7 @@ export class DeletedObjects {
     this.#sinceMs.delete(name);
   }
 
-  /** Those of the known objects that were deleted and stay in force. */
+  /** Selects known objects that were deleted and stay in force. */
   select(known: Iterable<PolicyObject>, store: Pick<StoreReader<PolicyObject>, 'get'>): readonly PolicyObject[] {
     const missing = [...known].filter(({ name }) => store.get(name) === undefined);
     for (const { name } of missing) this.note(name);

@@ -20,11 +20,12 @@ import {
 import { DeletedObjects, deletionGraceMs } from './deleted-objects.ts';
 import { policyObjectAccepted } from './metrics.ts';
 import { selectWithoutConflicts } from './select-without-conflicts.ts';
+import type { PolicyObjectsReport } from '../../controller/explain/reports.ts';
 
 /** How policies of the API get into the settings of a replica. */
 export interface PolicyAdoption {
   readonly read: ReadPolicyObject;
-  /** These policies are in force from now on. Called only when they changed. */
+  /** Puts policies in force. Called only when they changed. */
   readonly adopt: (policies: readonly NodePolicy[]) => void;
 }
 
@@ -53,7 +54,7 @@ export class PolicyObjects {
     options.informer.onChange('policies', (change) => this.#onChange(change));
   }
 
-  /** By the name of the object; empty before the first complete list. */
+  /** Assessments by the name of the object; empty before the first complete list. */
   get assessments(): PolicyAssessments {
     return this.#assessments;
   }
@@ -166,4 +167,20 @@ function fieldsOf({ object, problems, inForce }: PolicyAssessment): Readonly<Rec
 
 function isSameAssessment(before: PolicyAssessment | undefined, after: PolicyAssessment): boolean {
   return before?.reason === after.reason && sameJson(before.problems, after.problems);
+}
+
+/** Report of the policies for the status page, in the order of the names. */
+export function buildPolicyObjectsReport(assessments: PolicyAssessments): PolicyObjectsReport {
+  const all = [...assessments.values()].sort((a, b) => (a.object.name < b.object.name ? -1 : 1));
+  return {
+    inForce: all.filter(({ inForce }) => inForce !== undefined).length,
+    refused: all
+      .filter(({ reason }) => reason !== 'Valid')
+      .map(({ object, problems, inForce }) => {
+        return { object: policyObjectName(object.name), problems, generation: inForce?.generation ?? null };
+      }),
+    annotations: all.flatMap(({ object, reset }) => {
+      return reset?.problem === undefined ? [] : [{ object: policyObjectName(object.name), problem: reset.problem }];
+    }),
+  };
 }

@@ -34,7 +34,7 @@ interface PolicyStatusWriterOptions extends Ambient {
   readonly recorder: EventRecorder;
   readonly store: Pick<StoreReader<PolicyObject>, 'get'>;
   readonly assessments: () => PolicyAssessments;
-  /** By the name of the policy, counted in steps. */
+  /** Figures by the name of the policy, counted in steps. */
   readonly figures: () => Generator<undefined, ReadonlyMap<string, PolicyFigures>>;
 }
 
@@ -50,7 +50,7 @@ interface Written {
 interface Failure {
   /** Each reason is logged once. */
   readonly reason: string;
-  /** The same version is not written again before, on the monotonic clock: the reason may last for days. */
+  /** The version that is not written again before this time, on the monotonic clock: the reason may last for days. */
   readonly version: string;
   readonly notBeforeMs: number;
 }
@@ -107,7 +107,7 @@ export class PolicyStatusWriter {
     }
   }
 
-  /** In slices, so that no heartbeat waits for it in a cluster of any size. */
+  /** Counts figures in slices, so that no heartbeat waits for it in a cluster of any size. */
   async #count(signal: AbortSignal): Promise<void> {
     const { assessments, figures, clock } = this.#options;
     if (assessments().size === 0) return;
@@ -233,7 +233,7 @@ export class PolicyStatusWriter {
     if (!isKnown) this.#options.recorder.record(policyNotAccepted(assessment.object, finding.message));
   }
 
-  /** The same for each value of the annotation that does not count. */
+  /** Reports the annotation of a reset that does not count, once for each value. */
   #reportReset({ object, reset }: PolicyAssessment, current: JsonMap): void {
     const { uid } = object;
     const problem = reset?.problem;

@@ -6,9 +6,9 @@ import { canClaimEqually } from '../../controller/policies/decide-equal-claims.t
 import type { PolicyAssessments } from './decide-policies-in-force.ts';
 
 /**
- * Without those deleted objects with which a new or changed policy claims a node equally, and claimed none before: of two such
- * policies neither applies to the node, so a deleted one would end the protection by the one that replaces it. `before`: the
- * assessments so far. `nodes`: all that are known.
+ * Selects assessments without those deleted objects with which a new or changed policy claims a node equally, and
+ * claimed none before: of two such policies neither applies to the node, so a deleted one would end the protection by
+ * the one that replaces it. `before`: the assessments so far. `nodes`: all that are known.
  */
 export function selectWithoutConflicts(
   assessments: PolicyAssessments,

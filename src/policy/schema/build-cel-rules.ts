@@ -3,7 +3,7 @@
 // not exist, and what depends on its settings.
 import { heartbeatConditionTypes } from '../../machinery/api/conditions.ts';
 import { healthTaintKeys, outOfServiceTaintKey } from '../../machinery/api/taints.ts';
-import { maxDefault } from './decode-flapping.ts';
+import { flappingMaxDefault } from './decode-policies.ts';
 
 export interface CelRule {
   /** Below the spec; `[]` is each item of a list. */
@@ -69,8 +69,8 @@ function buildFlappingRules(): readonly CelRule[] {
   return [
     {
       path: 'flapping',
-      rule: `!has(self.initial) || duration(self.initial) <= duration(has(self.max) ? self.max : '${maxDefault}')`,
-      message: `must be at most max, which is ${maxDefault} if not set`,
+      rule: `!has(self.initial) || duration(self.initial) <= duration(has(self.max) ? self.max : '${flappingMaxDefault}')`,
+      message: `must be at most max, which is ${flappingMaxDefault} if not set`,
       fieldPath: '.initial',
     },
     {
@@ -86,18 +86,18 @@ function noneOf(path: string, refused: readonly string[]): CelRule {
   return { path, rule: `!(self in [${list}])`, message: `must be none of ${refused.join(', ')}` };
 }
 
-/** Of each duration: a pattern cannot exclude those that are too long, or too short to be a nanosecond. */
+/** Rule of each duration: a pattern cannot exclude those that are too long, or too short to be a nanosecond. */
 export const durationRule: Omit<CelRule, 'path'> = {
   rule: "duration(self) > duration('0s')",
   message: 'must be a duration > 0 and below 292 years',
 };
 
-/** Of a mapping: a structural schema has no schema of keys. */
+/** Rule for the keys of a mapping: a structural schema has no schema of keys. */
 export function buildKeyRule(pattern: string): Omit<CelRule, 'path'> {
   return { rule: `self.all(key, key.matches(r'${pattern}'))`, message: `each key must match ${pattern}` };
 }
 
-/** Of a minimum with a fraction: kube-apiserver rounds it down for a value without one. */
+/** Rule for a minimum with a fraction: kube-apiserver rounds it down for a value without one. */
 export function buildMinimumRule(minimum: number): Omit<CelRule, 'path'> {
   return { rule: `self >= ${minimum}`, message: `must be a number >= ${minimum}` };
 }

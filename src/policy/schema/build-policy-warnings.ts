@@ -41,7 +41,7 @@ function warnOfLimitOfNone({ name, limits }: NodePolicy, index: number): readonl
   ];
 }
 
-/** The same for a budget. */
+/** Warns of a budget of flapping nodes that keeps none. */
 function warnOfBudgetOfNone({ name, flapping }: NodePolicy, index: number): readonly string[] {
   const { percent, count } = flapping?.budget ?? {};
   if (percent === undefined || percent === 100 || count !== undefined) return [];

@@ -42,12 +42,12 @@ export function buildStructuralSchema(schema: JsonMap, rules: readonly CelRule[]
   return structural;
 }
 
-interface Context {
+interface SchemaContext {
   readonly rules: readonly CelRule[];
   readonly used: Set<CelRule>;
 }
 
-function convert(schema: JsonMap, path: string, context: Context): JsonMap {
+function convert(schema: JsonMap, path: string, context: SchemaContext): JsonMap {
   const unknown = Object.keys(schema).filter((key) => !plain.has(key) && !converted.has(key));
   if (unknown.length > 0) throw new Error(`${path}: a CustomResourceDefinition has no ${unknown.join(', ')}`);
   if (typeof schema['type'] !== 'string') throw new Error(`${path}: a CustomResourceDefinition needs one type`);
@@ -73,7 +73,7 @@ function exclusive({ exclusiveMinimum, exclusiveMaximum }: JsonMap): JsonMap {
   };
 }
 
-function partsOf(schema: JsonMap, path: string, context: Context): JsonMap {
+function partsOf(schema: JsonMap, path: string, context: SchemaContext): JsonMap {
   const { properties, items, additionalProperties, allOf } = schema;
   const fields = Object.entries(mapOf(properties)).map(([name, field]) => {
     return [name, convert(mapOf(field), path === '' ? name : `${path}.${name}`, context)];
@@ -94,7 +94,7 @@ function withoutType({ type: _type, ...rest }: JsonMap): JsonMap {
   return rest;
 }
 
-function validationsOf(schema: JsonMap, path: string, { rules, used }: Context): JsonMap {
+function validationsOf(schema: JsonMap, path: string, { rules, used }: SchemaContext): JsonMap {
   const own = rules.filter((rule) => rule.path === path);
   for (const rule of own) used.add(rule);
   const keyPattern = mapOf(schema['propertyNames'])['pattern'];

@@ -4,6 +4,7 @@ import { listRequirements } from '../../machinery/api/label-selector.ts';
 import { fencingTaints } from '../../machinery/api/taints.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type {
+  FlappingRule,
   MaintenanceRule,
   NodePolicy,
   OutOfServiceRule,
@@ -11,10 +12,13 @@ import type {
   PolicyZones,
   ZoneSettings,
 } from '../../controller/model/policy.ts';
-import { decodeFlapping } from './decode-flapping.ts';
 import type { PolicyInput } from './policy-schema.ts';
 
 const cooldownDefaultMs = 300_000;
+
+const flappingInitialDefault = '5m';
+export const flappingMaxDefault = '1h';
+const flappingBudgetDefault = { percent: 10, count: 1 } as const;
 
 /** Valid policies of a file as the controller uses them. */
 export function decodePolicies(policies: readonly PolicyInput[]): readonly NodePolicy[] {
@@ -79,4 +83,27 @@ function decodeOutOfService(rule: NonNullable<PolicyInput['outOfService']>): Out
 
 function parseDuration(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseGoDuration(text);
+}
+
+/** A valid rule for flapping nodes as the controller uses it. */
+function decodeFlapping(flapping: NonNullable<PolicyInput['flapping']>): FlappingRule {
+  const {
+    recoveries,
+    within,
+    initial = flappingInitialDefault,
+    max = flappingMaxDefault,
+    budget = flappingBudgetDefault,
+  } = flapping;
+  return {
+    recoveries,
+    withinMs: toMs(within),
+    initialMs: toMs(initial),
+    maxMs: toMs(max),
+    budget: { percent: budget.percent, count: budget.count },
+  };
+}
+
+/** Milliseconds of a duration that is valid; 0, which keeps no node, is not. */
+function toMs(duration: string): number {
+  return parseGoDuration(duration) ?? 0;
 }

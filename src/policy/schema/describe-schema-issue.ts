@@ -2,9 +2,10 @@
 // the schema says is accepted.
 import type { z } from 'zod';
 import { cutText } from '../../machinery/api/limits.ts';
-import { formatFieldPath } from './format-field-path.ts';
 
 const valueCharsMax = 60;
+
+const plainKey = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** One text for each problem of the issue. `given`: what was validated. */
 export function describeSchemaIssue(issue: z.core.$ZodIssue, given: unknown): readonly string[] {
@@ -30,4 +31,16 @@ function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => {
     return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
   }, given);
+}
+
+/** `policies[1].nodeSelector.matchLabels["example.com/pool"]`. */
+function formatFieldPath(path: readonly PropertyKey[]): string {
+  return path.map((key, index) => formatKey(key, index === 0)).join('');
+}
+
+function formatKey(key: PropertyKey, isFirst: boolean): string {
+  if (typeof key === 'number') return `[${key}]`;
+  const text = String(key);
+  if (!plainKey.test(text)) return `[${JSON.stringify(text)}]`;
+  return isFirst ? text : `.${text}`;
 }

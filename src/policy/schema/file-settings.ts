@@ -4,8 +4,7 @@ import { listOf, ownValue } from '../../machinery/api/json-map.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
 import { decodePolicies } from './decode-policies.ts';
 import { describeSchemaIssue } from './describe-schema-issue.ts';
-import { policiesMax, policySchema, type PolicyInput } from './policy-schema.ts';
-import { selectSoundFields } from './sound-fields.ts';
+import { policiesMax, type PolicyInput, policySchema, selectSoundFields } from './policy-schema.ts';
 import { validatePolicies } from './validate-policies.ts';
 
 export type FileSettings = Pick<ControllerOptions, 'policies' | 'paused'>;

@@ -4,8 +4,7 @@ import { mapOf } from '../../machinery/api/json-map.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import { decodePolicies } from './decode-policies.ts';
 import { describeSchemaIssue } from './describe-schema-issue.ts';
-import { policyNameSchema, policySpecSchema, type PolicyInput } from './policy-schema.ts';
-import { selectSoundFields } from './sound-fields.ts';
+import { type PolicyInput, policyNameSchema, policySpecSchema, selectSoundFields } from './policy-schema.ts';
 import { toPolicyInput } from './to-policy-object.ts';
 import { validatePolicies } from './validate-policies.ts';
 

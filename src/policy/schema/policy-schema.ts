@@ -6,6 +6,7 @@ import { maintenanceConditions } from '../../machinery/api/conditions.ts';
 import { goDurationText } from '../../machinery/api/go-duration.ts';
 import { policiesMax } from '../../machinery/api/node-lifecycle-policy.ts';
 import { fencingTaints } from '../../machinery/api/taints.ts';
+import { mapOf } from '../../machinery/api/json-map.ts';
 
 export { policiesMax };
 
@@ -20,6 +21,9 @@ const dnsSubdomain = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a
 const labelName = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
 const labelKey = new RegExp(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?${labelName}$`);
 const labelValue = new RegExp(`^(${labelName})?$`);
+
+/** Rules about the first field read the second one. */
+const neededFields: ReadonlyMap<string, string> = new Map([['outerFailureDomain', 'failureDomain']]);
 
 /** Fields that a later version may add are not accepted: a setting without effect would go unnoticed. */
 function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
@@ -257,3 +261,21 @@ export const policySchema = fields({
 
 /** A policy as in the file, valid by itself. */
 export type PolicyInput = Readonly<z.input<typeof policySchema>>;
+
+/**
+ * A policy without its faulty fields; in place of a required one a value that breaks no rule. The rules between fields
+ * can then check the others, so that all problems are reported at once.
+ */
+export function selectSoundFields(
+  policy: unknown,
+  faulty: ReadonlySet<PropertyKey | undefined>,
+  index: number,
+): PolicyInput {
+  const isSound = (field: string): boolean => Object.hasOwn(policySchema.shape, field) && !faulty.has(field);
+  const sound = Object.entries(mapOf(policy)).filter(
+    ([field]) => isSound(field) && isSound(neededFields.get(field) ?? field),
+  );
+  const neutral = { name: `malformed-policy-${index}`, nodeSelector: { matchLabels: { malformed: '' } } };
+  const parsed = policySchema.safeParse({ ...neutral, ...Object.fromEntries(sound) });
+  return parsed.success ? parsed.data : neutral;
+}

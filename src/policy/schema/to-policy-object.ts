@@ -14,7 +14,7 @@ export function toPolicyManifest({ name, ...spec }: PolicyInput): PolicyManifest
   return { apiVersion: policyApiVersion, kind: policyResource.kind, metadata: { name }, spec };
 }
 
-/** As in the list `policies` of the config file. */
+/** The policy of an object, as in the list `policies` of the config file. */
 export function toPolicyInput({ metadata, spec }: Pick<PolicyManifest, 'metadata' | 'spec'>): PolicyInput {
   return { name: metadata.name, ...spec };
 }

@@ -1,5 +1,5 @@
 import { parseGoDuration } from '../../machinery/api/go-duration.ts';
-import { maxDefault } from './decode-flapping.ts';
+import { flappingMaxDefault } from './decode-policies.ts';
 import { refusal } from './describe-schema-issue.ts';
 import type { PolicyInput } from './policy-schema.ts';
 
@@ -23,8 +23,8 @@ function validateMax(
   { initial, max }: NonNullable<PolicyInput['flapping']>,
   path: readonly PropertyKey[],
 ): readonly string[] {
-  if (initial === undefined || msOf(initial) <= msOf(max ?? maxDefault)) return [];
-  return [refusal([...path, 'initial'], `at most max, which is ${max ?? `${maxDefault} if not set`}`, initial)];
+  if (initial === undefined || msOf(initial) <= msOf(max ?? flappingMaxDefault)) return [];
+  return [refusal([...path, 'initial'], `at most max, which is ${max ?? `${flappingMaxDefault} if not set`}`, initial)];
 }
 
 /** 0: not a duration > 0. */

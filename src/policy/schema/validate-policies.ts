@@ -49,9 +49,9 @@ function validateDuration(text: string | undefined, path: readonly PropertyKey[]
   return isValid ? [] : [refusal(path, 'a duration > 0 and below 292 years', text)];
 }
 
-/** These become Unknown when the node becomes silent, so they cannot show that this was planned. */
+/** Conditions that become Unknown when the node becomes silent, so they cannot show that this was planned. */
 const healthConditions: ReadonlySet<string> = new Set(heartbeatConditionTypes);
-/** They follow from the health of the node, which they would hold. */
+/** Taints that follow from the health of the node, which they would hold. */
 const healthTaints: ReadonlySet<string> = new Set(healthTaintKeys);
 
 function validateMaintenance({ maintenance }: PolicyInput, index: number): readonly string[] {

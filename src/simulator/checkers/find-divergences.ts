@@ -161,7 +161,7 @@ function keyOf({ namespace, name = '' }: KubeObject['metadata']): string {
 
 function queueDivergences(replica: string, { manager }: Run): readonly Divergence[] {
   if (!manager.mayWrite()) return [];
-  return [...manager.lifecycle.stages.noExecute.kept()].map((node) => ({
+  return [...manager.lifecycle.stages.noExecute.queuedNodes()].map((node) => ({
     subject: replica,
     text: `${node} is still queued`,
   }));

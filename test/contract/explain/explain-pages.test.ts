@@ -47,7 +47,7 @@ test('nodes, pods, zones and the status are served as JSON', async () => {
       return response.json();
     };
     const node = (await get('/explain/nodes/a-1')) as NodeOutlook;
-    assert.deepEqual([node.node, node.ready, node.line], ['a-1', 'Unknown', { ahead: 1, waiting: 3 }]);
+    assert.deepEqual([node.node, node.ready, node.queue], ['a-1', 'Unknown', { ahead: 1, waiting: 3 }]);
     assert.equal(node.noExecuteTaint?.when.inSeconds, null, 'a stopped queue has no time: null in JSON');
     const pod = (await get('/explain/pods/default/web')) as PodOutlook;
     assert.deepEqual([pod.pod, pod.node, pod.eviction?.state], ['default/web', 'a-1', 'predicted']);

@@ -89,11 +89,11 @@ test('eviction mode: a pod bound to a node that recovered stays while the watch 
   assert.deepEqual(world.evicted(), ['old']);
 });
 
-for (const [departure, policies] of [
+for (const [removal, policies] of [
   ['deletion', []],
   ['Eviction API', [aPolicy({ evictReachable: { timeoutMs: 600_000 } })]],
 ] as const)
-  test(`a pod bound to a node that recovered stays while the watch of nodes is late (${departure})`, async () => {
+  test(`a pod bound to a node that recovered stays while the watch of nodes is late (${removal})`, async () => {
     await using world = aZonedWorld({ a: 4, b: 4 }, { policies, nodeEvictionRate: 1 });
     await world.running(1);
     world.post('a-0', 'False');

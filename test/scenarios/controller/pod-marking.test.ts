@@ -156,11 +156,11 @@ test('a check drops the state of a node that no longer exists or renews its leas
   await world.start().silentFor(60, 'a-0');
   const { marker, marking } = world.lifecycle.stages;
   marking.enqueue('never-existed'); // as after an event that never came
-  for (const name of marker.kept()) marker.check(name);
-  assert.deepEqual([...marker.kept()], ['a-0'], 'still silent');
+  for (const name of marker.queuedNodes()) marker.check(name);
+  assert.deepEqual([...marker.queuedNodes()], ['a-0'], 'still silent');
   world.renewing('a-0');
   marker.check('a-0');
-  assert.deepEqual([...marker.kept()], []);
+  assert.deepEqual([...marker.queuedNodes()], []);
 });
 
 test('a kubelet whose heartbeats do not arrive and whose pod statuses do is not contradicted a second time', async () => {

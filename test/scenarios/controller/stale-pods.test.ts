@@ -19,7 +19,7 @@ function tolerateForEver(world: ControllerWorld, pod: string): void {
 }
 
 /** How each pod left: `evict web`. */
-function departures(world: ControllerWorld): readonly string[] {
+function removals(world: ControllerWorld): readonly string[] {
   return world.writes.flatMap(({ verb, name }) => (verb === 'patch' ? [] : [`${verb} ${name}`]));
 }
 
@@ -34,7 +34,7 @@ test('a pod that gained a toleration is not evicted, although the watch of pods 
   world.post('a-0', 'False');
   await world.advance(300);
   assert.ok(world.taints('a-0').includes('not-ready:NoExecute'));
-  assert.deepEqual(departures(world), ['evict other']);
+  assert.deepEqual(removals(world), ['evict other']);
 });
 
 test('a pod that gained a toleration is not deleted, although an earlier attempt marked it', async () => {
@@ -52,7 +52,7 @@ test('a pod that gained a toleration is not deleted, although an earlier attempt
   world.podsFrozen = true;
   tolerateForEver(world, 'web');
   await world.silentFor(300, 'a-0');
-  assert.deepEqual(departures(world), ['delete other']);
+  assert.deepEqual(removals(world), ['delete other']);
 });
 
 test('no pod is deleted while the watch of pods is not open, for a bounded time, by whichever taint', async () => {
@@ -65,7 +65,7 @@ test('no pod is deleted while the watch of pods is not open, for a bounded time,
   const sinceSeconds = world.seconds();
   await world.advance(holdSeconds - 5);
   assert.ok(world.taints('a-0').includes('unreachable:NoExecute'), 'taints do not depend on pods');
-  assert.deepEqual(departures(world), []);
+  assert.deepEqual(removals(world), []);
   const [hold] = explainPod(world, 'drained').holds.filter(({ kind }) => kind === 'stale-pods');
   assert.deepEqual(hold?.unblockedBy, [{ kind: 'pods-watched' }]);
   assert.deepEqual(
@@ -74,7 +74,7 @@ test('no pod is deleted while the watch of pods is not open, for a bounded time,
     'once for each pod',
   );
   await world.advance(30);
-  assert.deepEqual([...departures(world)].sort(), ['delete drained', 'delete silent']);
+  assert.deepEqual([...removals(world)].sort(), ['delete drained', 'delete silent']);
   for (const pod of ['silent', 'drained'])
     assert.ok((world.evictedAtSeconds(pod) ?? 0) - sinceSeconds >= holdSeconds - 1, pod);
 });
@@ -85,10 +85,10 @@ test('pods leave as soon as their watch is open again', async () => {
   world.pods.state = 'listing';
   world.setTaints('a-0', [{ key: 'example.com/drain', effect: 'NoExecute' }]);
   await world.advance(20);
-  assert.deepEqual(departures(world), []);
+  assert.deepEqual(removals(world), []);
   world.pods.state = 'watching';
   await world.advance(3);
-  assert.deepEqual(departures(world), ['delete web']);
+  assert.deepEqual(removals(world), ['delete web']);
 });
 
 test('in eviction mode no pod is deleted while their watch is not open', async () => {
@@ -98,7 +98,7 @@ test('in eviction mode no pod is deleted while their watch is not open', async (
   await world.advance(45);
   world.pods.state = 'backing-off';
   await world.advance(50);
-  assert.deepEqual(departures(world), []);
+  assert.deepEqual(removals(world), []);
   await world.advance(60);
-  assert.deepEqual(departures(world), ['delete web']);
+  assert.deepEqual(removals(world), ['delete web']);
 });

@@ -1,7 +1,7 @@
 // Gauges of the controller's state that are computed on a scrape: zones, queues, holds.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { classifyHeldNodes, type WaitingFacts } from '../../../src/controller/snapshot/held-nodes.ts';
+import { classifyHeldNodes, type WaitingReport } from '../../../src/controller/snapshot/held-nodes.ts';
 import { RateLimitedQueue } from '../../../src/machinery/queueing/rate-limited-queue.ts';
 import { TokenBucket } from '../../../src/machinery/queueing/token-bucket.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
@@ -105,7 +105,7 @@ test('held nodes: stale watches', async () => {
 });
 
 test('a node is counted under the first reason that applies', () => {
-  const facts: WaitingFacts = {
+  const report: WaitingReport = {
     breakerHeld: undefined,
     concurrencyHeld: undefined,
     policyHeld: ['Observe', 'Paused', 'Paused'],
@@ -119,9 +119,9 @@ test('a node is counted under the first reason that applies', () => {
       ...Array.from({ length: 4 }, () => ({ outageHeld: false, zoneStopped: false })),
     ],
   };
-  const of = (over: Partial<WaitingFacts>): readonly number[] =>
-    Object.values(classifyHeldNodes({ ...facts, ...over }));
-  const waiting = [...facts.waiting, { outageHeld: true, zoneStopped: true }];
+  const of = (over: Partial<WaitingReport>): readonly number[] =>
+    Object.values(classifyHeldNodes({ ...report, ...over }));
+  const waiting = [...report.waiting, { outageHeld: true, zoneStopped: true }];
   // observed, paused, maintenance, unconfirmed, full-disruption, outage, stale, zone-stopped
   assert.deepEqual(of({}), [1, 2, 5, 1, 0, 0, 0, 3]);
   assert.deepEqual(of({ stale: true }), [1, 2, 5, 1, 0, 0, 7, 0]);

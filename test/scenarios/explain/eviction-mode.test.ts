@@ -29,7 +29,7 @@ test('a Ready node has the time at which its pods are deleted if it became silen
   assert.deepEqual([noExecuteTaint, next.act], [null, 'mark-unknown']);
   assert.deepEqual([eviction?.mark, eviction?.given], ['unmarked', 'no-heartbeat']);
   assert.equal(eviction?.due?.inSeconds, timeoutSeconds - 3 + 0.001);
-  const turn = secondsOf(eviction.turn);
+  const turn = secondsOf(eviction.slot);
   assert.deepEqual([evictions.predicted, evictions.first[0]?.cause.kind], [1, 'node-evicted']);
   const pod = explainPod(world, 'web');
   const expected = ['predicted', 'evict-pod', 'no-heartbeat', turn];
@@ -47,7 +47,7 @@ test('a silent node shows that its pods are deleted next; later that they were, 
   assert.deepEqual(statusOf(world).evictedNodes, { timed: 1, evicted: 0 });
   await comesTrue(world, secondsOf(silent.next.when), 0.15, () => isEvicted(world, 'a-4') && isGone(world, 'web'));
   const evicted = explainNode(world, 'a-4');
-  assert.deepEqual([evicted.eviction?.mark, evicted.eviction?.due, evicted.eviction?.turn], ['evicted', null, null]);
+  assert.deepEqual([evicted.eviction?.mark, evicted.eviction?.due, evicted.eviction?.slot], ['evicted', null, null]);
   assert.equal(evicted.next.act, 'none');
   assert.deepEqual(statusOf(world).evictedNodes, { timed: 0, evicted: 1 });
   assert.deepEqual(explainPod(world, 'web').stays, { why: 'already-terminating' });
@@ -74,9 +74,9 @@ test('Ready=False counts from its transition, with or without heartbeats; silenc
   await world.advance(60);
   const silent = explainNode(world, 'a-5');
   assert.deepEqual([silent.ready, silent.eviction?.given], ['Unknown', 'no-heartbeat']);
-  assert.ok(secondsOf(silent.eviction?.turn) > secondsOf(explainNode(world, 'a-4').eviction?.turn));
-  await comesTrue(world, secondsOf(said.eviction?.turn) - 60, 0.15, () => isGone(world, 'web'));
-  const turn = secondsOf(explainNode(world, 'a-5').eviction?.turn);
+  assert.ok(secondsOf(silent.eviction?.slot) > secondsOf(explainNode(world, 'a-4').eviction?.slot));
+  await comesTrue(world, secondsOf(said.eviction?.slot) - 60, 0.15, () => isGone(world, 'web'));
+  const turn = secondsOf(explainNode(world, 'a-5').eviction?.slot);
   await comesTrue(world, turn, 0.25, () => isGone(world, 'db'));
 });
 
@@ -87,15 +87,15 @@ test('each of several nodes has its own time, long before its timeout ends, and 
     await world.silentFor(4, name);
   }
   await world.advance(60);
-  const predicted = silent.map((name) => world.seconds() + secondsOf(explainNode(world, name).eviction?.turn));
+  const predicted = silent.map((name) => world.seconds() + secondsOf(explainNode(world, name).eviction?.slot));
   assert.equal(Math.round(predicted[3]! - predicted[0]!), 30, 'three slots of ten seconds, not twelve seconds');
   await world.advance(predicted[0]! - world.seconds() + 0.3);
   const seen = silent.map((name) => isEvicted(world, name));
   assert.deepEqual(seen, [true, false, false, false]);
   await world.advance(15);
   const last = explainNode(world, 'a-5');
-  assert.deepEqual([last.eviction?.mark, last.eviction?.due, last.line?.ahead], ['to-be-evicted', null, 1]);
-  const turn = secondsOf(last.eviction?.turn);
+  assert.deepEqual([last.eviction?.mark, last.eviction?.due, last.queue?.ahead], ['to-be-evicted', null, 1]);
+  const turn = secondsOf(last.eviction?.slot);
   assert.ok(Math.abs(world.seconds() + turn - predicted[3]!) < 0.5, 'the earlier prediction holds');
   await comesTrue(world, turn, 0.25, () => isEvicted(world, 'a-5'));
 });
@@ -103,7 +103,7 @@ test('each of several nodes has its own time, long before its timeout ends, and 
 test('nodes that became silent at the same time are served one after the other, and the last one shows that', async () => {
   await using world = aWorld({ a: 20, b: 3 }).start();
   await world.silentFor(70, ...names(5, 'a-'));
-  const turns = names(5, 'a-').map((name) => secondsOf(explainNode(world, name).eviction?.turn));
+  const turns = names(5, 'a-').map((name) => secondsOf(explainNode(world, name).eviction?.slot));
   const sorted = turns.toSorted((a, b) => a - b);
   assert.equal(Math.round(sorted[4]! - sorted[0]!), 40, 'four slots of ten seconds');
   const last = `a-${turns.indexOf(sorted[4]!)}`;
@@ -115,8 +115,8 @@ test('a silence that slows the zone down is predicted at the slower rate, and on
   await using world = aWorld({ a: 60, b: 5, c: 3 }, rates).start();
   await world.silentFor(80.5, ...names(32, 'a-'), 'b-0', 'b-1');
   await world.silentFor(1, 'a-59', 'b-2');
-  assert.equal(explainNode(world, 'b-2').eviction?.turn?.at, null);
-  const turn = secondsOf(explainNode(world, 'a-59').eviction?.turn);
+  assert.equal(explainNode(world, 'b-2').eviction?.slot?.at, null);
+  const turn = secondsOf(explainNode(world, 'a-59').eviction?.slot);
   await comesTrue(world, turn, 1, () => isEvicted(world, 'a-59'));
   assert.equal(explainNode(world, 'b-2').holds[0]?.kind, 'zone-stopped');
   assert.equal(isEvicted(world, 'b-2'), false);
@@ -128,7 +128,7 @@ test('a ControlPlanePathFailure moves the deletions to its end, and they happen 
   await world.start().silentFor(150, ...names(4, 'a-'), ...names(4, 'b-'));
   const { holds, eviction } = explainNode(world, 'b-2');
   assert.equal(holds[0]?.kind, 'outage');
-  const turn = secondsOf(eviction?.turn);
+  const turn = secondsOf(eviction?.slot);
   assert.ok(turn >= 100, 'not before the end of the hold');
   assert.equal(explainPod(world, 'web').holds[0]?.kind, 'outage');
   await comesTrue(world, turn, 0.4, () => isGone(world, 'web'));
@@ -139,7 +139,7 @@ test('in a full disruption no time is predicted, and afterwards a new one', asyn
   world.addPod('web', 'a-1');
   await world.start().silentFor(200, 'a-0', 'a-1', 'b-0', 'b-1');
   const disrupted = explainNode(world, 'a-1');
-  assert.deepEqual([disrupted.eviction?.due?.at, disrupted.eviction?.turn?.at], [null, null]);
+  assert.deepEqual([disrupted.eviction?.due?.at, disrupted.eviction?.slot?.at], [null, null]);
   assert.equal(disrupted.holds[0]?.kind, 'full-disruption');
   assert.equal(isGone(world, 'web'), false);
   world.recover('b-0');
@@ -157,16 +157,16 @@ test('while watches are stale, and on a standby, no time is predicted', async ()
   stale.goSilent('a-0');
   await stale.advance(30);
   const unseen = explainNode(stale, 'a-0');
-  assert.deepEqual([unseen.holds[0]?.kind, unseen.eviction?.turn?.at], ['stale', null]);
+  assert.deepEqual([unseen.holds[0]?.kind, unseen.eviction?.slot?.at], ['stale', null]);
   await stale.stop();
   const standby = aWorld({ a: 3 });
   standby.start();
   await standby.advance(5);
-  assert.ok(explainNode(standby, 'a-0').eviction?.turn?.at);
+  assert.ok(explainNode(standby, 'a-0').eviction?.slot?.at);
   await standby.stop();
   standby.leading = false;
   const { eviction, next } = explainNode(standby, 'a-0');
-  assert.deepEqual([eviction?.turn?.at, next.act], [null, 'none']);
+  assert.deepEqual([eviction?.slot?.at, next.act], [null, 'none']);
 });
 
 test('a silent node whose lease cannot be read has no predicted time until it can be read', async () => {
@@ -175,10 +175,10 @@ test('a silent node whose lease cannot be read has no predicted time until it ca
   world.answering = false;
   await world.advance(20);
   const { ready, holds, eviction } = explainNode(world, 'a-0');
-  assert.deepEqual([ready, holds[0]?.kind, eviction?.turn?.at], ['True', 'unconfirmed', null]);
+  assert.deepEqual([ready, holds[0]?.kind, eviction?.slot?.at], ['True', 'unconfirmed', null]);
   world.answering = true;
   await world.advance(10);
-  await comesTrue(world, secondsOf(explainNode(world, 'a-0').eviction?.turn), 0.15, () => isEvicted(world, 'a-0'));
+  await comesTrue(world, secondsOf(explainNode(world, 'a-0').eviction?.slot), 0.15, () => isEvicted(world, 'a-0'));
 });
 
 test('a timeout shorter than the grace period ends with it: no pod is deleted before the node is silent', async () => {
@@ -186,7 +186,7 @@ test('a timeout shorter than the grace period ends with it: no pod is deleted be
   await world.silentFor(5, 'a-4');
   const { eviction, next } = explainNode(world, 'a-4');
   assert.deepEqual([eviction?.due?.inSeconds, next.act], [45.001, 'mark-unknown']);
-  await comesTrue(world, secondsOf(eviction?.turn), 0.15, () => isEvicted(world, 'a-4'));
+  await comesTrue(world, secondsOf(eviction?.slot), 0.15, () => isEvicted(world, 'a-4'));
 });
 
 test('a node whose timeout ends later is not counted ahead', async () => {
@@ -196,7 +196,7 @@ test('a node whose timeout ends later is not counted ahead', async () => {
   await world.advance(5);
   assert.equal(world.ready('a-4'), 'True');
   assert.equal(statusOf(world).evictedNodes?.timed, 1);
-  await comesTrue(world, secondsOf(explainNode(world, 'a-4').eviction?.turn), 0.15, () => isEvicted(world, 'a-4'));
+  await comesTrue(world, secondsOf(explainNode(world, 'a-4').eviction?.slot), 0.15, () => isEvicted(world, 'a-4'));
 });
 
 test('a pod bound to an evicted node is deleted at once: a hold for other nodes does not apply', async () => {

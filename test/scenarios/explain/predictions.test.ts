@@ -43,7 +43,7 @@ test('a node that is not silent yet has the predicted time of its taint, and get
   await world.silentFor(3, 'a-4');
   const outlook = explainNode(world, 'a-4');
   assert.equal(outlook.noExecuteTaint?.key, taintKeys.unreachable);
-  assert.equal(outlook.line, null);
+  assert.equal(outlook.queue, null);
   await comesTrue(world, secondsOf(outlook.noExecuteTaint.when), 0.15, () => isTainted(world, 'a-4'));
 });
 
@@ -56,13 +56,13 @@ test('in a large disrupted zone the arithmetic is shown, and the prediction at t
     '36/60 not ready = 0.60 >= 0.55 -> partially-disrupted, zone size 60 > 50 -> rate 0.01',
   );
   assert.equal(waiting.zone.arithmetic.rule, 'large-zone-disrupted');
-  assert.ok(waiting.line && waiting.line.ahead > 0);
+  assert.ok(waiting.queue && waiting.queue.ahead > 0);
   assert.equal(waiting.next.act, 'add-taint');
   assert.equal(waiting.next.subject, `${taintKeys.unreachable}:NoExecute`);
   assert.deepEqual(waiting.holds, []);
   // Two slots from now, a hundred seconds apart.
-  const second = explainNode(world, waiting.zone.line.first[1] ?? '');
-  assert.equal(second.line?.ahead, 1);
+  const second = explainNode(world, waiting.zone.queue.first[1] ?? '');
+  assert.equal(second.queue?.ahead, 1);
   const seconds = secondsOf(second.noExecuteTaint?.when ?? assert.fail('a time'));
   assert.ok(seconds > 100 && seconds < 200, `${seconds} s`);
   await comesTrue(world, seconds, 0.25, () => isTainted(world, second.node));
@@ -123,7 +123,7 @@ test('in a full disruption nothing is predicted, and one ready node anywhere wou
 test('a ControlPlanePathFailure is a hold with its arithmetic and its end, and the taint is added after it', async () => {
   await using world = aZonedWorld({ a: 4, b: 4, c: 1 }, { controlPlanePathFailureHoldMs: 60_000 }).start();
   await world.silentFor(80, ...names(4, 'a-'), ...names(4, 'b-'));
-  const { holds, noExecuteTaint, line } = explainNode(world, 'b-2');
+  const { holds, noExecuteTaint, queue } = explainNode(world, 'b-2');
   const hold = holds.find(({ kind }) => kind === 'outage');
   assert.ok(hold?.kind === 'outage');
   assert.deepEqual([hold.why.together, hold.why.of, hold.why.zonesStruck, hold.why.zones], [8, 9, 2, 3]);
@@ -132,10 +132,10 @@ test('a ControlPlanePathFailure is a hold with its arithmetic and its end, and t
   assert.equal(Math.round(secondsOf(time.when)), 30);
   assert.equal(nodes.count, 3, '5 of 9 are less than 60 %');
   assert.match(describeHold(hold), /^ControlPlanePathFailure: 8 of 9 nodes in 2 of 3 zones became silent together/);
-  assert.ok(noExecuteTaint && line);
+  assert.ok(noExecuteTaint && queue);
   const inSeconds = secondsOf(noExecuteTaint.when);
-  assert.equal(Math.round(inSeconds), 30 + 10 * line.ahead);
-  await comesTrue(world, inSeconds, 0.1 * (line.ahead + 1), () => isTainted(world, 'b-2'));
+  assert.equal(Math.round(inSeconds), 30 + 10 * queue.ahead);
+  await comesTrue(world, inSeconds, 0.1 * (queue.ahead + 1), () => isTainted(world, 'b-2'));
 });
 
 test('a pod has its eviction: predicted before the taint, scheduled after it, and it happens then', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { KubeObject } from '../../../src/machinery/api/meta.ts';
-import { planLeaseQuiet } from '../../../src/controller/freshness/plan-lease-quiet.ts';
+import { planLeaseQuiet } from '../../../src/controller/freshness/plan-freshness.ts';
 import { SharedInformer } from '../../../src/machinery/informer/shared-informer.ts';
 import type { WatchEvent } from '../../../src/machinery/ports/kube-reader.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -31,7 +31,7 @@ function taintedAt(world: ControllerWorld, node: string): number {
 }
 
 /** How each pod left: `evict web`. */
-function departures(world: ControllerWorld): readonly string[] {
+function removals(world: ControllerWorld): readonly string[] {
   return world.writes.flatMap(({ verb, name }) => (verb === 'patch' ? [] : [`${verb} ${name}`]));
 }
 
@@ -42,7 +42,7 @@ test('a budget holds the pod of a reachable node until it allows the eviction; o
   for (const node of ['a-0', 'b-0']) world.post(node, 'False');
   await world.advance(60);
   assert.deepEqual(world.taints('a-0'), ['not-ready:NoExecute', 'not-ready:NoSchedule']);
-  assert.deepEqual(departures(world), ['delete other']);
+  assert.deepEqual(removals(world), ['delete other']);
   assert.ok(budget.asked.length >= 3 && budget.asked.length <= 12, `with a backoff: ${budget.asked.length}`);
   assert.equal(
     world.pod('web')?.status?.conditions?.some(({ type }) => type === 'DisruptionTarget'),
@@ -58,7 +58,7 @@ test('a budget holds the pod of a reachable node until it allows the eviction; o
 
   budget.allows = true;
   await world.advance(31);
-  assert.deepEqual(departures(world), ['delete other', 'evict web']);
+  assert.deepEqual(removals(world), ['delete other', 'evict web']);
   assert.equal(world.meter.read().get('node_lifecycle_waiting_pods{policy="zone-a",reason="budget"}'), undefined);
 });
 
@@ -69,7 +69,7 @@ test('after the timeout, which counts from when it was due, the pod is deleted',
   await world.advance(1);
   world.post('a-0', 'False');
   await world.advance(timeoutSeconds + 45);
-  assert.deepEqual(departures(world), ['delete web', 'delete later']);
+  assert.deepEqual(removals(world), ['delete web', 'delete later']);
   const dueAt = taintedAt(world, 'a-0');
   for (const [pod, toleratedSeconds] of [
     ['web', 0],
@@ -96,9 +96,9 @@ test('the timeout of the controller applies where the policy sets none', async (
   await world.advance(1);
   world.post('a-0', 'False');
   await world.advance(35);
-  assert.deepEqual(departures(world), []);
+  assert.deepEqual(removals(world), []);
   await world.advance(10);
-  assert.deepEqual(departures(world), ['delete web']);
+  assert.deepEqual(removals(world), ['delete web']);
 });
 
 test('a restart during the wait loses nothing: the pod is deleted at the same time', async () => {
@@ -109,7 +109,7 @@ test('a restart during the wait loses nothing: the pod is deleted at the same ti
   await world.advance(timeoutSeconds / 2);
   await world.restart();
   await world.advance(timeoutSeconds / 2 + 10);
-  assert.deepEqual(departures(world), ['delete web']);
+  assert.deepEqual(removals(world), ['delete web']);
   const lateBy = (world.evictedAtSeconds('web') ?? NaN) - taintedAt(world, 'a-0') - timeoutSeconds;
   assert.ok(lateBy >= 0 && lateBy <= 2.1, `${lateBy} s: the time in a taint has whole seconds`);
 });
@@ -125,12 +125,12 @@ for (const { title, retryAfterMs } of [
     await world.advance(1);
     world.post('a-0', 'False');
     await world.advance(49);
-    assert.deepEqual(departures(world), []);
+    assert.deepEqual(removals(world), []);
     world.goSilent('a-0');
     await world.advance(40);
-    assert.deepEqual(departures(world), [], 'reachable until its grace period is over');
+    assert.deepEqual(removals(world), [], 'reachable until its grace period is over');
     await world.advance(13);
-    assert.deepEqual(departures(world), ['delete web']);
+    assert.deepEqual(removals(world), ['delete web']);
     assert.deepEqual(
       world.decided('eviction-wait-ended').map(({ why }) => why),
       ['unreachable'],
@@ -146,7 +146,7 @@ test('a node that recovers keeps the pod, and one that posts Unknown by itself d
   await world.advance(30);
   world.recover('a-0');
   await world.advance(600);
-  assert.deepEqual(departures(world), []);
+  assert.deepEqual(removals(world), []);
   assert.deepEqual(world.taints('a-0'), []);
   assert.deepEqual(
     world.decided('eviction-cancelled').map(({ pod }) => pod),
@@ -169,7 +169,7 @@ test('a wait that ends because the node is silent is not resumed as a deletion w
   await world.advance(1);
   free();
   await world.advance(20);
-  assert.deepEqual(departures(world), [], 'the deletion waited for a slot, and is not wanted any more');
+  assert.deepEqual(removals(world), [], 'the deletion waited for a slot, and is not wanted any more');
 });
 
 test('a taint of another client deletes the pod on time although a budget holds it', async () => {
@@ -182,7 +182,7 @@ test('a taint of another client deletes the pod on time although a budget holds 
   const timeAdded = formatTime(world.clock.nowMs());
   world.setTaints('a-0', [...taints, { key: 'example.com/drain', effect: 'NoExecute', timeAdded }]);
   await world.advance(3);
-  assert.deepEqual(departures(world), ['delete web']);
+  assert.deepEqual(removals(world), ['delete web']);
 });
 
 for (const { why, error } of [
@@ -197,7 +197,7 @@ for (const { why, error } of [
     await world.advance(1);
     world.post('a-0', 'False');
     await world.advance(60);
-    assert.deepEqual(departures(world), []);
+    assert.deepEqual(removals(world), []);
     assert.deepEqual(
       world.decided('eviction-refused').map((refused) => [refused.why, refused.message]),
       [[why, error.message]],
@@ -208,7 +208,7 @@ for (const { why, error } of [
       new RegExp(`waits for the Eviction API \\(${why}\\) since `),
     );
     await world.advance(timeoutSeconds);
-    assert.deepEqual(departures(world), ['delete web']);
+    assert.deepEqual(removals(world), ['delete web']);
   });
 }
 
@@ -220,7 +220,7 @@ test('a policy that does not use the Eviction API any more deletes what waits', 
   await world.advance(30);
   world.changeOptions({ policies: [aPolicy()] });
   await world.advance(2);
-  assert.deepEqual(departures(world), ['delete web']);
+  assert.deepEqual(removals(world), ['delete web']);
   assert.deepEqual(
     world.decided('eviction-wait-ended').map(({ why }) => why),
     ['not-asked'],
@@ -236,9 +236,9 @@ test('where another controller detects failures, the condition and the heartbeat
   running.post('a-0', 'False');
   running.setTaints('a-0', [{ key: 'node.kubernetes.io/not-ready', effect: 'NoExecute', timeAdded }]);
   await running.advance(30);
-  assert.deepEqual(departures(running), []);
+  assert.deepEqual(removals(running), []);
   await running.silentFor(52, 'a-0');
-  assert.deepEqual(departures(running), ['delete web'], 'its heartbeats stopped');
+  assert.deepEqual(removals(running), ['delete web'], 'its heartbeats stopped');
 });
 
 test('a hold that lasts longer than the timeout does not replace the question to the budget', async () => {
@@ -254,7 +254,7 @@ test('a hold that lasts longer than the timeout does not replace the question to
   world.changeOptions({ paused: false });
   await world.advance(60);
   assert.ok(budget.asked.length > asked, 'it is asked again');
-  assert.deepEqual(departures(world), []);
+  assert.deepEqual(removals(world), []);
   await world.advance(timeoutSeconds);
-  assert.deepEqual(departures(world), ['delete web'], 'the timeout counts from the end of the hold');
+  assert.deepEqual(removals(world), ['delete web'], 'the timeout counts from the end of the hold');
 });

@@ -108,7 +108,7 @@ test('each further recovery doubles the time up to the maximum, also when the no
   assert.equal(isKept(world, 'a-0'), false);
   await flap(world, 'a-0', 2);
   assert.equal(isKept(world, 'a-0'), false, 'counted from the beginning');
-  assert.equal(world.lifecycle.stages.flapping.kept.size, 0);
+  assert.equal(world.lifecycle.stages.flapping.budget.size, 0);
 });
 
 test('level and end survive a restart, and the deadline is kept', async () => {

@@ -143,7 +143,7 @@ class FlappingRun {
     const before = this.world.writes.length;
     await this.world.advance(120);
     assert.equal(this.world.writes.length, before, 'a pass over an unchanged cluster writes nothing');
-    assert.equal(this.world.lifecycle.stages.flapping.kept.size, 0);
+    assert.equal(this.world.lifecycle.stages.flapping.budget.size, 0);
   }
 }
 

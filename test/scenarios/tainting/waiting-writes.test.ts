@@ -107,8 +107,8 @@ test('a check dequeues a node that no longer exists or no longer needs the taint
   // As after a missed event.
   queues.add('never-existed', 'r/a', world.clock.monotonicMs());
   queues.add('a-1', 'r/a', world.clock.monotonicMs());
-  for (const name of noExecute.kept()) noExecute.check(name);
-  assert.deepEqual([...noExecute.kept()], []);
+  for (const name of noExecute.queuedNodes()) noExecute.check(name);
+  assert.deepEqual([...noExecute.queuedNodes()], []);
 });
 
 test('both taints of a silent node are one request; where that is denied each is written alone', async () => {

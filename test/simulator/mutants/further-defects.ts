@@ -177,7 +177,7 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'marked-again-and-again',
     what: 'a pod that is NotReady already is marked at every evaluation of its node',
-    file: 'controller/pod-readiness/decide-marking.ts',
+    file: 'controller/pod-readiness/pod-marker.ts',
     find: "pod.ready === undefined || pod.ready === 'False') return false;",
     replace: 'pod.ready === undefined) return false;',
   },
@@ -338,12 +338,12 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'policy-not-asked',
     what: 'the nodes of a policy with mode Observe or Paused are marked, tainted and evicted',
     file: 'controller/policies/holding-writer.ts',
-    find: 'const hold = holds.check(node, act, evicts);',
-    replace: 'const hold: ReturnType<typeof holds.check> = undefined as never;',
+    find: 'const hold = this.#checkHold(write);',
+    replace: 'const hold = undefined as Hold | undefined;',
     also: [
       {
         file: 'controller/policies/holding-writer.ts',
-        find: 'stillWanted() && holds.check(node, act, evicts) === undefined',
+        find: 'stillWanted() && this.#checkHold(write) === undefined',
         replace: 'stillWanted()',
       },
     ],

@@ -14,7 +14,7 @@ export const withoutSweep: Edit = {
 
 /** The probe of the leader would notice it too. */
 const withoutRollbackNotice: Edit = {
-  file: 'controller/stages.ts',
+  file: 'controller/observing-stages.ts',
   find: 'for (const informer of Object.values(informers)) informer.noticeRollback();',
   replace: '',
 };
@@ -99,15 +99,15 @@ export const knownDefects: readonly Mutant[] = [
   {
     name: 'pods-without-own-answers',
     what: 'a pod is marked a second time before the watch delivers the first mark: two requests for one intent',
-    file: 'controller/stages.ts',
+    file: 'controller/acting-stages.ts',
     find: 'get: (key) => answers.get(key),\n    byIndex: (index, value) => store.byIndex(index, value).map((pod) => answers.get(podKey(pod)) ?? pod),',
     replace: 'get: (key) => store.get(key),\n    byIndex: (index, value) => store.byIndex(index, value),',
   },
   {
     name: 'second-silence-never-marked',
     what: 'a node that renewed its lease while Unknown and is silent again: its pods stay Ready and keep their traffic',
-    file: 'controller/stages.ts',
-    find: 'record.heartbeatSinceUnknown && this.freshness.nowMs() - record.heartbeatAtMs <= graceMs;',
+    file: 'controller/acting-stages.ts',
+    find: 'record.heartbeatSinceUnknown && freshness.nowMs() - record.heartbeatAtMs <= graceMs;',
     replace: 'record.heartbeatSinceUnknown;',
   },
   {
@@ -153,8 +153,8 @@ export const knownDefects: readonly Mutant[] = [
     name: 'arriving-taint-counts-from-stamp',
     what: 'a taint that a user adds with an old timeAdded: pods are deleted at once although they tolerate it for a minute',
     file: 'controller/taint-eviction/taint-clock.ts',
-    find: "const asFound = known === undefined && meeting === 'found';",
-    replace: 'const asFound = true;',
+    find: "const fromStamp = known === undefined && source === 'cache';",
+    replace: 'const fromStamp = true;',
   },
   {
     name: 'renewed-again-counts-as-unready',

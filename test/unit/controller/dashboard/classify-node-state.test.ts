@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { classifyNodeState, type NodeStateFacts } from '../../../../src/controller/dashboard/classify-node-state.ts';
+import { classifyNodeState, type NodeStateEvidence } from '../../../../src/controller/dashboard/classify-node-state.ts';
 import type { NodeState } from '../../../../src/dashboard/protocol.ts';
 
-const ready: NodeStateFacts = {
+const ready: NodeStateEvidence = {
   ready: 'True',
   isSilent: false,
   isTainted: false,
@@ -13,7 +13,7 @@ const ready: NodeStateFacts = {
   isPaused: false,
 };
 
-const rows: readonly (readonly [Partial<NodeStateFacts>, NodeState])[] = [
+const rows: readonly (readonly [Partial<NodeStateEvidence>, NodeState])[] = [
   [{}, 'ready'],
   [{ ready: 'False' }, 'not-ready'],
   [{ ready: 'missing' }, 'not-ready'],
@@ -32,6 +32,7 @@ const rows: readonly (readonly [Partial<NodeStateFacts>, NodeState])[] = [
   [{ isMaintained: true, isPaused: true }, 'paused'],
 ];
 
-for (const [facts, state] of rows) {
-  test(`${JSON.stringify(facts)}: ${state}`, () => assert.equal(classifyNodeState({ ...ready, ...facts }), state));
+for (const [evidence, state] of rows) {
+  test(`${JSON.stringify(evidence)}: ${state}`, () =>
+    assert.equal(classifyNodeState({ ...ready, ...evidence }), state));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { steadyTime } from '../../../../src/controller/dashboard/steady-time.ts';
+import { steadyTime, SteadyWall } from '../../../../src/controller/dashboard/steady-time.ts';
 
 const nowMs = Date.parse('2026-01-02T03:00:00Z');
 const soon = '2026-01-02T03:00:10Z';
@@ -21,3 +21,13 @@ for (const [previous, atMs, expected] of rows) {
     assert.equal(steadyTime(previous, atMs, nowMs), expected);
   });
 }
+
+test('the difference of the clocks stays the same while they jitter, and follows a clock that was set', () => {
+  let wallMs = 1_000_000;
+  const wall = new SteadyWall({ nowMs: () => wallMs, monotonicMs: () => 500 });
+  assert.deepEqual(wall.now(), { monotonicMs: 500, wallMs: 1_000_000 });
+  wallMs += 200;
+  assert.equal(wall.now().wallMs, 1_000_000);
+  wallMs += 100;
+  assert.equal(wall.now().wallMs, 1_000_300);
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeHold } from '../../../../src/controller/explain/describe-holds.ts';
-import type { Hold, Unblocker } from '../../../../src/controller/explain/facts.ts';
+import type { Hold, Unblocker } from '../../../../src/controller/explain/reports.ts';
 
 const when = { at: '2026-01-02T03:04:05Z', inSeconds: 12, estimate: true } as const;
 const asksLeader: readonly Unblocker[] = [{ kind: 'ask-leader', holder: 'other' }];

@@ -9,7 +9,7 @@ import { buildZoneHolds } from '../../../../src/controller/explain/build-holds.t
 import { formatEstimate, formatPast } from '../../../../src/controller/explain/format-time.ts';
 import { estimateSlotMs, type SlotConditions } from '../../../../src/controller/explain/estimate-slot.ts';
 import { describeArithmetic } from '../../../../src/controller/explain/build-zone-outlook.ts';
-import type { QueueFacts } from '../../../../src/controller/explain/facts.ts';
+import type { QueueReport } from '../../../../src/controller/explain/reports.ts';
 import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
 import { classifyZone } from '../../../../src/controller/zones/classify-zone.ts';
 import { planRates } from '../../../../src/controller/zones/plan-rates.ts';
@@ -18,7 +18,7 @@ import { TokenBucket } from '../../../../src/machinery/queueing/token-bucket.ts'
 
 const rates = fc.constantFrom(0, 0.01, 0.1, 1, 2.5);
 
-function lineOf(queue: RateLimitedQueue, nowMs: number): QueueFacts {
+function lineOf(queue: RateLimitedQueue, nowMs: number): QueueReport {
   const { ratePerSecond } = queue;
   const nextTokenAtMs = queue.nextTokenAtMs(nowMs);
   return { nodes: queue.keysInOrder(), tokens: queue.tokens(nowMs), nextTokenAtMs, ratePerSecond };
@@ -179,9 +179,9 @@ test('a queue that a flag has stopped is started by that flag', () => {
   const options = { ...defaultControllerOptions, nodeEvictionRate: 0 };
   const plan = planRates(new Map([['a', { ready: 5, unready: 1 }]]), () => options).zones[0];
   assert.ok(plan);
-  const queue: QueueFacts = { nodes: ['n'], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: plan.ratePerSecond };
-  const facts = { zone: 'a', condition: plan.condition, arithmetic: plan.why, queue, recoveriesToNormal: undefined };
-  assert.deepEqual(buildZoneHolds(facts), [
+  const queue: QueueReport = { nodes: ['n'], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: plan.ratePerSecond };
+  const report = { zone: 'a', condition: plan.condition, arithmetic: plan.why, queue, recoveriesToNormal: undefined };
+  assert.deepEqual(buildZoneHolds(report), [
     {
       kind: 'zone-stopped',
       zone: 'a',

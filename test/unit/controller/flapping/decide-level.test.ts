@@ -13,7 +13,7 @@ const rule: FlappingRule = {
 };
 
 function levelAt(minutes: number, before: Partial<Parameters<typeof decideLevel>[0]>): number {
-  return decideLevel({ atMs: [], level: 0, isKept: false, ...before }, rule, minutes * minute);
+  return decideLevel({ atMs: [], level: 0, isTainted: false, ...before }, rule, minutes * minute);
 }
 
 test('a node flaps with the last recovery that the rule asks for, within the window', () => {
@@ -26,7 +26,7 @@ test('each further recovery raises the level, until it did not recover for the w
   assert.equal(levelAt(70, { atMs: [10 * minute], level: 1 }), 2);
   assert.equal(levelAt(71, { atMs: [10 * minute], level: 4 }), 0);
   assert.equal(
-    levelAt(500, { atMs: [10 * minute], level: 4, isKept: true }),
+    levelAt(500, { atMs: [10 * minute], level: 4, isTainted: true }),
     5,
     'it is kept for longer than the window',
   );

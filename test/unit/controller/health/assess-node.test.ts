@@ -9,7 +9,7 @@ import { decideEviction } from '../../../../src/controller/taint-eviction/decide
 import { TaintClock } from '../../../../src/controller/taint-eviction/taint-clock.ts';
 import { assessNode, buildRecord } from '../../../../src/controller/health/assess-node.ts';
 import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
-import { decideMarking } from '../../../../src/controller/pod-readiness/decide-marking.ts';
+import { decideMarking } from '../../../../src/controller/pod-readiness/pod-marker.ts';
 import { decideNoExecuteNeed, decideNoScheduleChange } from '../../../../src/controller/tainting/decide-taints.ts';
 import { planRequest } from '../../../../src/controller/writer/plan-request.ts';
 import { classifyZone } from '../../../../src/controller/zones/classify-zone.ts';
@@ -208,7 +208,7 @@ test('eviction: the first matching toleration in order counts, the earliest end 
   ];
   const leave = (atMs: number, taint: string, toleratedSeconds: number) =>
     ({
-      kind: 'leave',
+      kind: 'evict',
       atMs,
       taint,
       forHealth: false,
@@ -239,7 +239,7 @@ test('the countdown of a taint found at the start begins at its timeAdded, not b
   const since = (timeAdded?: string): number | undefined => {
     const clock = new TaintClock();
     const createdAtMs = Date.parse('2025-12-31T00:00:00Z');
-    clock.observe({ name: 'n', createdAtMs, taints: [taint(timeAdded)] }, 'found', now);
+    clock.observe({ name: 'n', createdAtMs, taints: [taint(timeAdded)] }, 'cache', now);
     return clock.get('n')[0]?.sinceMs;
   };
   const actual = since('2026-01-01T00:09:00Z');
@@ -256,13 +256,13 @@ test('a taint that stays keeps its start, whatever happens to the clock; a later
   const first = { monotonicMs: 0, wallMs: Date.parse('2026-01-01T00:00:00Z') };
   const carrying = (...taints: readonly Taint[]) => ({ name: 'n', createdAtMs: first.wallMs, taints });
   const stamped = (timeAdded: string): Taint => ({ key: 'k', effect: 'NoExecute', timeAdded });
-  assert.equal(clock.observe(carrying(stamped('2026-01-01T00:00:00Z')), 'found', first), true);
+  assert.equal(clock.observe(carrying(stamped('2026-01-01T00:00:00Z')), 'cache', first), true);
   const later = { monotonicMs: 30_000, wallMs: first.wallMs + 3_600_000 };
-  assert.equal(clock.observe(carrying(stamped('2026-01-01T00:00:00Z')), 'found', later), false);
+  assert.equal(clock.observe(carrying(stamped('2026-01-01T00:00:00Z')), 'cache', later), false);
   assert.equal(clock.get('n')[0]?.sinceMs, 0);
-  assert.equal(clock.observe(carrying(stamped('2026-01-01T00:00:30Z')), 'arrives', later), true);
+  assert.equal(clock.observe(carrying(stamped('2026-01-01T00:00:30Z')), 'watch-event', later), true);
   assert.equal(clock.get('n')[0]?.sinceMs, 30_000);
-  assert.equal(clock.observe(carrying({ key: 'k', effect: 'NoSchedule' }), 'found', later), true);
+  assert.equal(clock.observe(carrying({ key: 'k', effect: 'NoSchedule' }), 'cache', later), true);
   assert.deepEqual(clock.get('n'), []);
 });
 

@@ -8,14 +8,14 @@ const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' } as
 const unlabelled = { 'kubernetes.io/os': 'linux' };
 const pressure = { type: 'MemoryPressure', status: 'True' };
 
-interface Circumstances {
+interface Evidence {
   readonly fullDisruption?: boolean;
   readonly taints?: readonly Taint[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly conditions?: readonly { readonly type: string; readonly status: string }[];
 }
 
-type Row = readonly [title: string, isHealthy: boolean, circumstances: Circumstances, work: readonly string[]];
+type Row = readonly [title: string, isHealthy: boolean, evidence: Evidence, work: readonly string[]];
 
 const rows: readonly Row[] = [
   ['a healthy node', true, {}, ['recovery']],

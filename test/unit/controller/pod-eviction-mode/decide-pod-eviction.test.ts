@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ObjectMeta } from '../../../../src/machinery/api/meta.ts';
 import { type PodView, transformPod } from '../../../../src/machinery/api/pod.ts';
 import { decidePodEviction } from '../../../../src/controller/pod-eviction-mode/decide-pod-eviction.ts';
-import { decidePodFate } from '../../../../src/controller/pod-eviction-mode/decide-pod-fate.ts';
+import { decidePodFate } from '../../../../src/controller/pod-eviction-mode/pod-deleter.ts';
 import { planRequest } from '../../../../src/controller/writer/plan-request.ts';
 import { aDaemonSetView, aPod } from '../../../support/builders.ts';
 
@@ -60,9 +60,9 @@ test('a pod is kept for a DaemonSet of its own namespace that selects its labels
     fate: 'spared',
     daemonSet: 'ds0',
   });
-  assert.deepEqual(decidePodFate(viewOf({ labels: { daemon: 'yes' } }), daemonSets.slice(0, 1)), { fate: 'leaves' });
+  assert.deepEqual(decidePodFate(viewOf({ labels: { daemon: 'yes' } }), daemonSets.slice(0, 1)), { fate: 'deleted' });
   const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ds0', uid: 'u-ds0' };
-  assert.deepEqual(decidePodFate(viewOf({ ownerReferences: [owner] }), daemonSets), { fate: 'leaves' });
+  assert.deepEqual(decidePodFate(viewOf({ ownerReferences: [owner] }), daemonSets), { fate: 'deleted' });
 });
 
 test('a pod that is already terminating is not deleted again, and its end is awaited', () => {

@@ -366,9 +366,9 @@ test('a check drops the state of a node that no longer exists, or was created ag
   await world.monitor();
   world.nodes.delete('waits'); // and no event says so
   world.addNode('n', 'Unknown');
-  assert.deepEqual([...world.evictor.kept()].sort(), ['n', 'waits']);
-  for (const name of world.evictor.kept()) world.evictor.check(name);
-  assert.deepEqual([...world.evictor.kept()], []);
+  assert.deepEqual([...world.evictor.queuedNodes()].sort(), ['n', 'waits']);
+  for (const name of world.evictor.queuedNodes()) world.evictor.check(name);
+  assert.deepEqual([...world.evictor.queuedNodes()], []);
   assert.equal(world.evictor.markOf('n'), 'unmarked');
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Decision } from '../../../../src/controller/model/decisions.ts';
-import type { NodeHold } from '../../../../src/controller/model/policy.ts';
+import type { NodeAct, NodeHold } from '../../../../src/controller/model/policy.ts';
 import { ActHolds } from '../../../../src/controller/policies/act-holds.ts';
 import { aNodeView } from '../../../support/builders.ts';
 import { RecordingMeter } from '../../../support/fakes.ts';
@@ -20,6 +20,11 @@ class Stand {
     meter: this.meter,
   });
 
+  check(node: string, act: NodeAct): NodeHold | undefined {
+    this.holds.noteAct(node, act);
+    return this.holds.holdOf(node, act);
+  }
+
   /** Each noted act with its mode. */
   noted(): readonly string[] {
     return this.decisions.map((decision) =>
@@ -31,10 +36,10 @@ class Stand {
 test('each kind of act is recorded once, until the node recovers', () => {
   const stand = new Stand();
   for (const act of ['mark-unknown', 'mark-unknown', 'add-taints', 'mark-unknown'] as const)
-    assert.equal(stand.holds.check('n', act), observed);
+    assert.equal(stand.check('n', act), observed);
   assert.deepEqual(stand.noted(), ['mark-unknown Observe', 'add-taints Observe']);
   stand.holds.recovered('n');
-  stand.holds.check('n', 'mark-unknown');
+  stand.check('n', 'mark-unknown');
   assert.equal(stand.noted().length, 3);
   const series = 'node_lifecycle_withheld_acts_total{policy="o",act="mark-unknown"}';
   assert.equal(stand.meter.series.get(series), 2);
@@ -42,35 +47,35 @@ test('each kind of act is recorded once, until the node recovers', () => {
 
 test('a withheld recovery is recorded again after worse health, and not at each evaluation of the healthy node', () => {
   const stand = new Stand();
-  stand.holds.check('n', 'remove-taints');
+  stand.check('n', 'remove-taints');
   stand.holds.recovered('n');
-  stand.holds.check('n', 'remove-taints');
+  stand.check('n', 'remove-taints');
   assert.equal(stand.noted().length, 1);
-  stand.holds.check('n', 'add-taints');
+  stand.check('n', 'add-taints');
   stand.holds.recovered('n');
-  stand.holds.check('n', 'remove-taints');
+  stand.check('n', 'remove-taints');
   assert.deepEqual(stand.noted(), ['remove-taints Observe', 'add-taints Observe', 'remove-taints Observe']);
 });
 
 test('another hold begins another episode; a pause is not counted as withheld by a policy, and lets recovery pass', () => {
   const stand = new Stand();
-  stand.holds.check('n', 'delete-pods');
+  stand.check('n', 'delete-pods');
   stand.hold = paused;
-  assert.equal(stand.holds.check('n', 'delete-pods'), paused);
-  assert.equal(stand.holds.check('n', 'remove-taints'), undefined);
-  assert.equal(stand.holds.check('n', 'set-labels'), undefined);
+  assert.equal(stand.check('n', 'delete-pods'), paused);
+  assert.equal(stand.check('n', 'remove-taints'), undefined);
+  assert.equal(stand.check('n', 'set-labels'), undefined);
   assert.deepEqual(stand.noted(), ['delete-pods Observe', 'delete-pods Paused']);
   assert.equal(stand.meter.series.size, 1);
 });
 
 test('nothing is remembered of a node without a hold, that does not exist, or that was forgotten', () => {
   const stand = new Stand();
-  stand.holds.check('n', 'delete-pods');
-  stand.holds.check('m', 'delete-pods');
-  assert.equal(stand.holds.check('gone', 'delete-pods'), observed);
+  stand.check('n', 'delete-pods');
+  stand.check('m', 'delete-pods');
+  assert.equal(stand.check('gone', 'delete-pods'), observed);
   assert.deepEqual(stand.holds.nodes(), ['n', 'm']);
   stand.holds.forget('m');
   stand.hold = undefined;
-  assert.equal(stand.holds.check('n', 'delete-pods'), undefined);
+  assert.equal(stand.check('n', 'delete-pods'), undefined);
   assert.equal(stand.holds.size, 0);
 });

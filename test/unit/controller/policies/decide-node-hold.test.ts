@@ -9,17 +9,17 @@ const later = '2026-11-23T13:00:00+00:00';
 const observing = aPolicy({ name: 'o', mode: 'Observe' });
 const pausing = aPolicy({ name: 'p', mode: 'Paused' });
 
-type Facts = Partial<Parameters<typeof decideNodeHold>[0]>;
+type Evidence = Partial<Parameters<typeof decideNodeHold>[0]>;
 
-function holdOf(facts: Facts): NodeHold | undefined {
-  return decideNodeHold({ paused: false, policy: undefined, annotation: undefined, wallMs, ...facts });
+function holdOf(evidence: Evidence): NodeHold | undefined {
+  return decideNodeHold({ paused: false, policy: undefined, annotation: undefined, wallMs, ...evidence });
 }
 
 const byPolicy = (policy: string): NodeHold['source'] => ({ kind: 'policy', policy });
 const byAnnotation = (malformed: boolean): NodeHold['source'] => ({ kind: 'annotation', malformed });
 const paused = (source: NodeHold['source'], untilMs = Infinity): NodeHold => ({ mode: 'Paused', source, untilMs });
 
-const rows: readonly (readonly [string, Facts, NodeHold | undefined])[] = [
+const rows: readonly (readonly [string, Evidence, NodeHold | undefined])[] = [
   ['nothing', {}, undefined],
   ['mode Enforce', { policy: aPolicy() }, undefined],
   ['mode Observe', { policy: observing }, { mode: 'Observe', source: byPolicy('o'), untilMs: Infinity }],
@@ -38,8 +38,8 @@ const rows: readonly (readonly [string, Facts, NodeHold | undefined])[] = [
   ['mode Paused, and until a time', { policy: pausing, annotation: later }, paused(byPolicy('p'))],
 ];
 
-for (const [what, facts, expected] of rows) {
-  test(`what holds a node: ${what}`, () => assert.deepEqual(holdOf(facts), expected));
+for (const [what, evidence, expected] of rows) {
+  test(`what holds a node: ${what}`, () => assert.deepEqual(holdOf(evidence), expected));
 }
 
 test('a pause holds what makes a node or its pods worse; Observe holds everything', () => {

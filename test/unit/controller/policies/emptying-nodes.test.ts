@@ -40,7 +40,9 @@ class Stand {
   }
 
   isHeld(name: string): boolean {
-    return this.emptying.holdOf(name) !== undefined;
+    const hold = this.emptying.holdOf(name);
+    this.emptying.noteTaint(name, hold);
+    return hold !== undefined;
   }
 
   #node(name: string): NodeView | undefined {

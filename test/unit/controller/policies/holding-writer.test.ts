@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClosableWriter, Command } from '../../../../src/controller/model/commands.ts';
 import type { NodeAct, NodeHold } from '../../../../src/controller/model/policy.ts';
+import type { NodeWrite } from '../../../../src/controller/policies/classify-act.ts';
 import { HoldingWriter } from '../../../../src/controller/policies/holding-writer.ts';
 import { aNodeView, aPodView } from '../../../support/builders.ts';
 
@@ -11,6 +12,8 @@ const pod = aPodView({ nodeName: 'n' });
 const taint = { key: 'k', effect: 'NoExecute' };
 const ofHealth = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
 const noSchedule = { ...ofHealth, effect: 'NoSchedule' };
+
+const noteAct = (): undefined => undefined;
 
 /** Every command, and the act that it counts as; undefined: not because of the node. */
 const commands: readonly (readonly [Command, NodeAct | undefined])[] = [
@@ -47,11 +50,11 @@ for (const [command, act] of commands) {
   test(`${command.kind} is sent unless ${act ?? 'nothing'} of its node is held`, async () => {
     const { writer, sent } = aWriter();
     const asked: string[] = [];
-    const check = (name: string, kind: NodeAct): NodeHold => {
+    const actHoldOf = ({ node: name, act: kind }: NodeWrite): NodeHold => {
       asked.push(`${name} ${kind}`);
       return hold;
     };
-    const holding = new HoldingWriter({ writer, holds: { check }, clock: { nowMs: () => 0 } });
+    const holding = new HoldingWriter({ writer, holds: { actHoldOf, noteAct }, clock: { nowMs: () => 0 } });
     const outcome = await holding.carryOut(command, () => true);
     assert.deepEqual(asked, act === undefined ? [] : [`n ${act}`]);
     assert.deepEqual(outcome, act === undefined ? { result: 'written' } : { result: 'held', forMs: Infinity });
@@ -62,7 +65,7 @@ for (const [command, act] of commands) {
 test('a hold that begins while a command waits stops it, and the end of a hold is stated', async () => {
   const { writer, sent } = aWriter();
   let current: NodeHold | undefined;
-  const holds = { check: () => current };
+  const holds = { actHoldOf: () => current, noteAct };
   const holding = new HoldingWriter({ writer, holds, clock: { nowMs: () => 400 } });
   const waiting = holding.carryOut({ kind: 'delete-pod', pod }, () => true);
   current = { ...hold, mode: 'Paused', untilMs: 1_000 };
@@ -91,9 +94,10 @@ test('a breaker applies to NoExecute taints and evictions for the health of the 
   for (const [command, isEvicting] of evicting) {
     const asked: boolean[] = [];
     const holds = {
-      check: (_node: string, _act: NodeAct, evicts: boolean): undefined => {
+      actHoldOf: ({ evicts }: NodeWrite): undefined => {
         asked.push(evicts);
       },
+      noteAct,
     };
     const holding = new HoldingWriter({ writer: aWriter().writer, holds, clock: { nowMs: () => 0 } });
     await holding.carryOut(command, () => true);

@@ -19,6 +19,7 @@ test('a signal without a usable time counts from when it was first seen, and is 
   const node = aNodeView({ name: 'n', uid: 'u' });
   const startOf = (signal: MaintenanceSignal, afterMs: number, uid = 'u'): number | undefined => {
     const now: Now = { wallMs: wallMs + afterMs, monotonicMs: 5_000 + afterMs };
+    starts.note({ ...node, uid }, [signal], now);
     return starts.startsOf({ ...node, uid }, [signal], now)[0]?.sinceMs;
   };
   const future = { ...drained, at: at(3_600_000) };
@@ -37,7 +38,7 @@ test('a signal without a usable time counts from when it was first seen, and is 
   assert.equal(startOf({ ...drained, at: at(0) }, 9_000), wallMs);
   assert.equal(starts.size, 0, 'one with a time is not remembered');
   startOf(drained, 0);
-  starts.startsOf(node, [], { wallMs, monotonicMs: 0 });
+  starts.note(node, [], { wallMs, monotonicMs: 0 });
   assert.equal(starts.size, 0, 'one that is gone is forgotten');
 });
 
@@ -54,6 +55,7 @@ test('property: no signal holds longer than its maximum and the difference of cl
       for (const stepMs of [0, ...steps]) {
         afterMs += stepMs;
         const now = { wallMs: wallMs + afterMs, monotonicMs: afterMs };
+        starts.note(aNodeView({ name: 'n' }), [signal], now);
         const started = starts.startsOf(aNodeView({ name: 'n' }), [signal], now);
         const maintenance = decideMaintenance(policy, started, now.wallMs);
         if (maintenance !== undefined) assert.ok(afterMs <= rule.maxDurationMs + 60_000);

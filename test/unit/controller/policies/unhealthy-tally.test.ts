@@ -48,7 +48,7 @@ test('all nodes are counted at the first use, and after that only those that cha
   const stand = new Stand(['a', 'b', 'c']);
   stand.unhealthy.add('a');
   stand.tally.update('a', false);
-  assert.equal(stand.tally.isKept, false);
+  assert.equal(stand.tally.isCounting, false);
   assert.equal(stand.tally.size, 0, 'an update before the first use is ignored');
   assert.deepEqual(stand.counts(), [3, 1, 0]);
   stand.tally.update('b', false);
@@ -109,5 +109,5 @@ test('without limits nothing is remembered', () => {
   stand.policies = [aPolicy({ name: 'p' })];
   assert.deepEqual(stand.counts(), [0, 0, 0]);
   assert.equal(stand.tally.size, 0);
-  assert.equal(stand.tally.isKept, false);
+  assert.equal(stand.tally.isCounting, false);
 });

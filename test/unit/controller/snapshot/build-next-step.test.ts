@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import {
   buildNextStep,
   type NextStep,
-  type NextStepFacts,
+  type NextStepEvidence,
 } from '../../../../src/controller/snapshot/build-next-step.ts';
 import type { NodeState } from '../../../../src/dashboard/protocol.ts';
 
-const facts: NextStepFacts = {
+const evidence: NextStepEvidence = {
   now: { monotonicMs: 1_000, wallMs: 1_000_000 },
   ready: 'Unknown',
   isHeld: false,
@@ -22,7 +22,7 @@ const facts: NextStepFacts = {
 const standby = { acts: { taints: false, evicts: false } };
 const taint = 'it gets node.kubernetes.io/unreachable:NoExecute';
 
-const rows: readonly (readonly [NodeState, Partial<NextStepFacts>, NextStep | undefined])[] = [
+const rows: readonly (readonly [NodeState, Partial<NextStepEvidence>, NextStep | undefined])[] = [
   ['ready', {}, undefined],
   ['paused', {}, { what: 'the pause ends', atWallMs: 1_700_000 }],
   ['paused', { endsAtWallMs: undefined }, undefined],
@@ -49,6 +49,6 @@ const rows: readonly (readonly [NodeState, Partial<NextStepFacts>, NextStep | un
 
 for (const [state, changes, next] of rows) {
   test(`${state} ${JSON.stringify(changes)}: ${next?.what ?? 'nothing'}`, () => {
-    assert.deepEqual(buildNextStep(state, { ...facts, ...changes }), next);
+    assert.deepEqual(buildNextStep(state, { ...evidence, ...changes }), next);
   });
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeNodeHold, type NodeHoldFacts } from '../../../../src/controller/snapshot/describe-node-hold.ts';
+import { describeNodeHold, type NodeHoldEvidence } from '../../../../src/controller/snapshot/describe-node-hold.ts';
 
-const nothing: NodeHoldFacts = {
+const nothing: NodeHoldEvidence = {
   nodeHold: undefined,
   maintenance: undefined,
   breaker: undefined,
@@ -18,7 +18,7 @@ const nothing: NodeHoldFacts = {
 const observed = { mode: 'Observe', source: { kind: 'policy', policy: 'p' }, untilMs: Infinity } as const;
 const paused = { mode: 'Paused', source: { kind: 'annotation', malformed: false }, untilMs: Infinity } as const;
 
-const rows: readonly (readonly [Partial<NodeHoldFacts>, string | null])[] = [
+const rows: readonly (readonly [Partial<NodeHoldEvidence>, string | null])[] = [
   [{}, null],
   [{ nodeHold: observed }, 'mode Observe (policy p): nothing is written'],
   [{ nodeHold: paused, fullDisruption: true }, 'paused by an annotation of the node'],
@@ -37,6 +37,6 @@ const rows: readonly (readonly [Partial<NodeHoldFacts>, string | null])[] = [
   [{ wait: { policy: 'p', reason: 'budget' } }, 'the Eviction API does not evict its pod (budget)'],
 ];
 
-for (const [facts, text] of rows) {
-  test(text ?? 'nothing', () => assert.equal(describeNodeHold({ ...nothing, ...facts }), text));
+for (const [evidence, text] of rows) {
+  test(text ?? 'nothing', () => assert.equal(describeNodeHold({ ...nothing, ...evidence }), text));
 }

@@ -9,8 +9,8 @@ test('a slot that is free wakes the key that waits for the longest time, and one
     ['a', 'b', 'c', 'd', 'e'].map((key) => slots.tryTake(key)),
     [true, true, false, false, false],
   );
-  slots.leave('c');
-  slots.leave('a');
+  slots.remove('c');
+  slots.remove('a');
   assert.equal(slots.tryTake('d'), false, 'a request in flight keeps its slot');
   slots.free('a');
   slots.free('a');

@@ -46,7 +46,7 @@ test('a silent node, and eviction mode', () => {
     outlookOf({
       silence: { since: { at: after(-5), secondsAgo: 5 }, from: null },
       noExecuteTaint: null,
-      eviction: { due: null, turn: { at: after(90) } },
+      eviction: { due: null, slot: { at: after(90) } },
     }),
     nowMs,
   );
@@ -57,7 +57,7 @@ test('a silent node, and eviction mode', () => {
       ['Eviction of the node', nowMs + 90_000, 'estimate'],
     ],
   );
-  const evicted = buildCountdowns(outlookOf({ noExecuteTaint: null, eviction: { due: null, turn: null } }), nowMs);
+  const evicted = buildCountdowns(outlookOf({ noExecuteTaint: null, eviction: { due: null, slot: null } }), nowMs);
   assert.equal(evicted.countdowns.length, 1);
 });
 

@@ -1,0 +1,310 @@
+// Builds the stages that act: the writer, and what marks, taints, evicts and collects.
+import { findCondition, neverUpdated } from '../machinery/api/conditions.ts';
+import { podKey, type PodView } from '../machinery/api/pod.ts';
+import { isOlder } from '../machinery/api/resource-version.ts';
+import type { StoreReader } from '../machinery/informer/informer.ts';
+import { MutationCache } from '../machinery/informer/mutation-cache.ts';
+import type { Clock } from '../machinery/ports/clock.ts';
+import type { Meter } from '../machinery/ports/meter.ts';
+import { FlappingWatch } from './flapping/flapping-watch.ts';
+import { graceOf, readyOf } from './health/assess-node.ts';
+import type { HealthRecord } from './health/health-record.ts';
+import type { NodeLifecycleOptions } from './lifecycle-options.ts';
+import { LiveNodes } from './live-nodes.ts';
+import type { ClosableWriter, CommandWriter, NodeSource, PodSource } from './model/commands.ts';
+import { type DecisionSink, evaluationFailed } from './model/decisions.ts';
+import type { NodeEvictor } from './model/node-evictor.ts';
+import type { ObservingStages } from './observing-stages.ts';
+import { EvidenceWatch } from './out-of-service/evidence-watch.ts';
+import { OutOfServiceTainter } from './out-of-service/out-of-service-tainter.ts';
+import { PodEvictor } from './pod-eviction-mode/pod-evictor.ts';
+import { PodGarbageCollector } from './pod-gc/pod-garbage-collector.ts';
+import { type NodeMarkingState, PodMarker } from './pod-readiness/pod-marker.ts';
+import { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
+import type { NodeWrite } from './policies/classify-act.ts';
+import { removalRules } from './removal-rules.ts';
+import { podsByNode, TaintEvictor } from './taint-eviction/taint-evictor.ts';
+import { evictionsTotal } from './tainting/metrics.ts';
+import { NoExecuteTainter } from './tainting/no-execute-tainter.ts';
+import { ApiWriter } from './writer/api-writer.ts';
+
+/** Common dependencies of the acting stages. */
+interface Dependencies {
+  readonly nodes: NodeSource;
+  readonly writer: CommandWriter;
+  readonly decisions: DecisionSink;
+  readonly clock: Clock;
+  readonly meter: Meter;
+}
+
+interface WritingStages extends ObservingStages {
+  readonly pods: PodSource;
+  /** Responses to writes of pods that the watch has not delivered yet. */
+  readonly podResponses: MutationCache<PodView>;
+  readonly writer: ClosableWriter;
+  readonly liveNodes: LiveNodes;
+  readonly dependencies: Dependencies;
+}
+
+export interface ActingStages extends WritingStages {
+  /** Undefined in taint mode. */
+  readonly podEvictor: PodEvictor | undefined;
+  /** The pod evictor, or in taint mode the tainter. */
+  readonly noExecute: NodeEvictor;
+  readonly evictor: TaintEvictor;
+  /** Evidence that nodes were fenced, and whether it came after their last heartbeats. */
+  readonly evidence: EvidenceWatch;
+  readonly outOfService: OutOfServiceTainter;
+  /** Nodes that recover often, and are kept from new pods. */
+  readonly flapping: FlappingWatch;
+  readonly marking: PodMarkingQueues;
+  readonly marker: PodMarker;
+  readonly podGc: PodGarbageCollector;
+}
+
+/** What ends writes, and what follows from a live read of a node. */
+interface WriteHooks {
+  /** Aborts requests in flight. */
+  readonly signal: AbortSignal;
+  readonly onNodeRead: (node: string) => void;
+}
+
+export function buildActingStages(
+  observing: ObservingStages,
+  options: NodeLifecycleOptions,
+  hooks: WriteHooks,
+): ActingStages {
+  const stages = buildWriting(observing, options, hooks);
+  const isEvicting = !options.options.current().taintBasedEvictions;
+  const podEvictor = isEvicting ? buildPodEvictor(stages, options) : undefined;
+  const noExecute = podEvictor ?? buildNoExecuteTainter(stages);
+  const evictor = buildTaintEvictor(stages, options);
+  const evidence = new EvidenceWatch((node) => stages.policies.outOfServiceOf(node));
+  const outOfService = buildOutOfServiceTainter({ ...stages, evidence }, options, hooks.signal);
+  const flapping = buildFlappingWatch(stages, options);
+  const marking = buildMarkingQueues(stages, options);
+  marking.onEarlier(() => stages.serving.wakeUp());
+  const marker = buildMarker({ ...stages, marking }, options);
+  const podGc = buildPodGc(stages, options);
+  return { ...stages, podEvictor, noExecute, evictor, evidence, outOfService, flapping, marking, marker, podGc };
+}
+
+function buildWriting(stages: ObservingStages, options: NodeLifecycleOptions, hooks: WriteHooks): WritingStages {
+  const { informers, clock, meter } = options;
+  const { nodes, decisions, policies } = stages;
+  const podResponses = new MutationCache<PodView>((key) => informers.pods.store.get(key), {
+    nowMs: () => clock.monotonicMs(),
+    listSentAtMs: () => informers.pods.status().lastListSentAtMs,
+    keyOf: podKey,
+  });
+  // A remembered response is dropped when the watch has caught up with it, not only at the next read.
+  informers.pods.onChange('answers', ({ key }) => void podResponses.get(key));
+  const toApi = { ...options, ...hooks, nodes, pods: podResponses, decisions };
+  const writer = policies.holding(options.writer ?? new ApiWriter(toApi));
+  return {
+    ...stages,
+    pods: overlaid(informers.pods.store, podResponses),
+    podResponses,
+    writer,
+    liveNodes: buildLiveNodes(stages, options, hooks.signal),
+    dependencies: { nodes, writer, decisions, clock, meter },
+  };
+}
+
+/** The pods of the store, each replaced by a newer response of the API server. */
+function overlaid(store: StoreReader<PodView>, answers: MutationCache<PodView>): PodSource {
+  return {
+    get: (key) => answers.get(key),
+    byIndex: (index, value) => store.byIndex(index, value).map((pod) => answers.get(podKey(pod)) ?? pod),
+  };
+}
+
+function buildLiveNodes(
+  { decisions }: ObservingStages,
+  { api, clock }: NodeLifecycleOptions,
+  signal: AbortSignal,
+): LiveNodes {
+  return new LiveNodes({
+    api,
+    clock,
+    signal,
+    onFault: (node, error) => {
+      decisions.note(evaluationFailed('live read of a node', node, error));
+    },
+  });
+}
+
+function buildNoExecuteTainter(stages: WritingStages): NoExecuteTainter {
+  const { dependencies, queues, serving, transitions, holds, zones } = stages;
+  return new NoExecuteTainter({
+    ...dependencies,
+    queues,
+    serving,
+    readyOf,
+    takeTransitionAgeMs: (node) => transitions.takeTransitionAgeMs(node),
+    isPaused: () => holds.evictionHold() !== undefined,
+    heldForMs: (node) => noExecuteHeldForMs(stages, node),
+    fullDisruption: () => zones.fullDisruption,
+  });
+}
+
+/** Milliseconds for which a NoExecute taint that is due for the health of a node is held. */
+function noExecuteHeldForMs({ holds }: ObservingStages, node: string): number {
+  holds.noteAct({ node, act: 'add-taints', evicts: true });
+  return holds.noExecuteHeldForMs(node);
+}
+
+/** Milliseconds for which a write that is due is held. */
+function heldForMs({ holds }: ObservingStages, write: NodeWrite): number {
+  holds.noteAct(write);
+  return holds.heldForMs(write);
+}
+
+function buildPodEvictor(stages: WritingStages, lifecycle: NodeLifecycleOptions): PodEvictor {
+  const { options, informers, recorders } = lifecycle;
+  const { dependencies, queues, serving, policies, health, freshness, holds, liveNodes, zones } = stages;
+  if (informers.daemonSets === undefined) throw new TypeError('eviction mode: an informer of DaemonSets is required');
+  return new PodEvictor({
+    ...dependencies,
+    options,
+    pods: informers.pods.store,
+    podsByNode,
+    daemonSets: informers.daemonSets.store,
+    queues,
+    zoneOf: (node) => policies.zoneOf(node),
+    serving,
+    recorder: recorders.nodes,
+    evictionsTotal,
+    readyOf,
+    healthOf: (node) => health.get(node),
+    healthNowMs: () => freshness.nowMs(),
+    isPaused: () => holds.evictionHold() !== undefined,
+    heldForMs: (node) =>
+      Math.max(heldForMs(stages, { node, act: 'delete-pods', evicts: true }), holds.heldByMaintenanceMs(node)),
+    arePodsStale: () => freshness.arePodsStale(),
+    deletionRateOf: (node) => policies.deletionRateOf(node),
+    isNodeWatchBehind: (version) => isNodeWatchBehind(version, lifecycle),
+    liveNode: (name) => liveNodes.latest(name),
+    fullDisruption: () => zones.fullDisruption,
+  });
+}
+
+/** Never for a shadow: the node of the API server has no taint of the shadow, so a read would confirm no deletion. */
+function isNodeWatchBehind(version: string, { writer, informers }: NodeLifecycleOptions): boolean {
+  return writer === undefined && isOlder(informers.nodes.status().resourceVersion, version);
+}
+
+function buildTaintEvictor(stages: WritingStages, options: NodeLifecycleOptions): TaintEvictor {
+  const { dependencies, pods, holds, freshness, liveNodes } = stages;
+  return new TaintEvictor({
+    ...dependencies,
+    pods,
+    writesAtOnceMax: options.lanes.concurrencyMax,
+    recorder: options.recorders.evictions,
+    isCacheLate: (node) => holds.isCacheLate(node),
+    arePodsStale: () => freshness.arePodsStale(),
+    holdOf: (node) => holds.evictionHoldOf(node),
+    policyHoldOf: (node) => {
+      holds.noteAct({ node, act: 'delete-pods', evicts: false });
+      return holds.policyHoldOf(node);
+    },
+    removals: removalRules(stages, options.controllers.nodeLifecycle),
+    isNodeWatchBehind: (version) => isNodeWatchBehind(version, options),
+    liveNode: (name, sentSinceMs) => liveNodes.latest(name, sentSinceMs),
+  });
+}
+
+function buildOutOfServiceTainter(
+  stages: WritingStages & Pick<ActingStages, 'evidence'>,
+  { recorders, writer, liveLeases }: NodeLifecycleOptions,
+  signal: AbortSignal,
+): OutOfServiceTainter {
+  const { dependencies, policies, health, evidence, leases, holds, healthNow } = stages;
+  return new OutOfServiceTainter({
+    ...dependencies,
+    recorder: recorders.nodes,
+    // A shadow compares what both would do, and kube-controller-manager adds no such taint.
+    ruleOf: (node) => (writer === undefined ? policies.outOfServiceOf(node) : undefined),
+    isSilent: (node) => health.evaluate(node, healthNow()).kind === 'silent',
+    evidence,
+    renewedAt: (node) => leases.get(node)?.renewTime,
+    live: liveLeases,
+    signal,
+    heldForMs: (node) => (holds.evictionHold() === undefined ? noExecuteHeldForMs(stages, node) : Infinity),
+  });
+}
+
+function buildFlappingWatch(
+  { policies }: ObservingStages,
+  { options, informers, writer, clock }: NodeLifecycleOptions,
+): FlappingWatch {
+  return new FlappingWatch({
+    options,
+    clock,
+    names: () => informers.nodes.store.keys(),
+    selectionOf: (node) => policies.selectionOf(node),
+    isMaintained: (node) => policies.maintenanceOf(node) !== undefined,
+    // A shadow compares what both would do, and kube-controller-manager keeps no flapping node.
+    isEnabled: writer === undefined,
+  });
+}
+
+function buildMarkingQueues(stages: ObservingStages, { clock, meter }: NodeLifecycleOptions): PodMarkingQueues {
+  const { policies, nodes, health, freshness } = stages;
+  return new PodMarkingQueues({
+    optionsOf: (zone) => policies.zoneOptions(zone),
+    zoneOf: (name) => policies.zoneOf(nodes.get(name) ?? { name, labels: {} }),
+    heartbeatOf: (node) => lastHeartbeatOf(health.get(node)),
+    // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
+    isPaused: () => freshness.staleness() !== undefined,
+    heldForMs: (node) => heldForMs(stages, { node, act: 'mark-pods-not-ready', evicts: false }),
+    clock,
+    meter,
+  });
+}
+
+/** What the kubelet wrote last: the end of a full disruption, which begins new grace periods, does not change it. */
+function lastHeartbeatOf(record: HealthRecord | undefined): string | undefined {
+  return record && `${record.readyHeartbeat ?? ''} ${record.lease?.renewTime ?? ''}`;
+}
+
+function buildMarker(
+  stages: WritingStages & Pick<ActingStages, 'marking'>,
+  { recorders }: NodeLifecycleOptions,
+): PodMarker {
+  return new PodMarker({
+    ...stages.dependencies,
+    pods: stages.pods,
+    podsByNode,
+    stateOf: (node) => markingStateOf(node, stages),
+    slots: stages.marking,
+    recorder: recorders.nodes,
+  });
+}
+
+function markingStateOf(
+  name: string,
+  { nodes, health, policies, freshness }: ObservingStages,
+): NodeMarkingState | undefined {
+  const node = nodes.get(name);
+  const record = health.get(name);
+  if (node === undefined || record === undefined) return undefined;
+  const neverPosted = findCondition(node.conditions, 'Ready')?.reason === neverUpdated.reason;
+  const { graceMs } = graceOf(record, policies.current(name));
+  // A record made only from the caches, as after a restart, is not a heartbeat.
+  const hasRecentHeartbeat = record.heartbeatSinceUnknown && freshness.nowMs() - record.heartbeatAtMs <= graceMs;
+  return { ready: readyOf(node), hasRecentHeartbeat, neverPosted };
+}
+
+function buildPodGc(
+  { dependencies, liveNodes }: WritingStages,
+  { podGc, informers }: NodeLifecycleOptions,
+): PodGarbageCollector {
+  return new PodGarbageCollector({
+    ...dependencies,
+    podGc,
+    pods: informers.pods.store,
+    readNode: (name, sentSinceMs) => liveNodes.read(name, sentSinceMs),
+    relistNodes: () => informers.nodes.relist(),
+  });
+}

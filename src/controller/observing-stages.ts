@@ -1,0 +1,191 @@
+// Builds the stages that observe: caches, policies, health, zones, outages, and what holds acts. They write nothing.
+import type { LeaseView } from '../machinery/api/lease.ts';
+import type { NodeView } from '../machinery/api/node.ts';
+import { objectKey } from '../machinery/api/object-key.ts';
+import { nodeLeaseNamespace } from '../machinery/api/resources.ts';
+import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../machinery/api/topology.ts';
+import { MutationCache } from '../machinery/informer/mutation-cache.ts';
+import { Alarm } from '../machinery/supervision/alarm.ts';
+import { DecisionLog } from './decision-log/decision-log.ts';
+import { Canary } from './freshness/canary.ts';
+import { WatchFreshness } from './freshness/watch-freshness.ts';
+import { graceOf, readyOf, unobservedRenewalMs } from './health/assess-node.ts';
+import { HealthTable } from './health/health-table.ts';
+import { HealthTransitions } from './health/health-transitions.ts';
+import type { NodeLifecycleOptions } from './lifecycle-options.ts';
+import type { Now } from './model/node-state.ts';
+import type { ObservedSilence } from './outage/estimate-silences.ts';
+import { OutageWatch } from './outage/outage-watch.ts';
+import { PolicyStage } from './policies/policy-stage.ts';
+import { StageHolds } from './stage-holds.ts';
+import { podsByNode } from './taint-eviction/taint-evictor.ts';
+import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
+import { ZoneTable } from './zones/zone-table.ts';
+
+/** What stages read, and what wakes the loops. */
+interface Sources {
+  readonly decisions: DecisionLog;
+  /** Nodes and leases including live reads and the controller's own writes. */
+  readonly nodes: MutationCache<NodeView>;
+  readonly leases: MutationCache<LeaseView>;
+  /** Triggers a pass at once. */
+  readonly alarm: Alarm;
+  /** Woken when a queue of rate-limited actions may be due earlier than known. */
+  readonly serving: Alarm;
+}
+
+export interface ObservingStages extends Sources {
+  /** The policy of each node, and what it holds. */
+  readonly policies: PolicyStage;
+  readonly canary: Canary | undefined;
+  readonly freshness: WatchFreshness;
+  readonly health: HealthTable;
+  readonly transitions: HealthTransitions;
+  readonly zones: ZoneTable;
+  readonly outage: OutageWatch;
+  readonly queues: ZoneTaintQueues;
+  readonly holds: StageHolds;
+  /** The current time on the health clock, which counts only time in which a heartbeat would have been received. */
+  readonly healthNow: () => Now;
+}
+
+/** Nodes to which a NoExecute taint is being added: the stage that knows them is built later. */
+type BeingTainted = () => ReadonlyMap<string, unknown>;
+
+export function buildObservingStages(options: NodeLifecycleOptions, beingTainted: BeingTainted): ObservingStages {
+  const { clock, meter } = options;
+  const sources = buildSources(options);
+  const healthNow = (): Now => ({ monotonicMs: freshness.nowMs(), wallMs: clock.nowMs() });
+  /** Ready, and not silent. Where another controller detects failures, Ready alone counts. */
+  const isHealthy = (name: string): boolean => {
+    const node = sources.nodes.get(name);
+    if (node === undefined || readyOf(node) !== 'True') return false;
+    return !options.controllers.nodeLifecycle || health.evaluate(node, healthNow()).kind === 'alive';
+  };
+  const policies = buildPolicies(sources, options, { isHealthy, beingTainted });
+  const canary = buildCanary(policies, options);
+  const freshness = buildFreshness({ ...sources, policies, canary }, options);
+  const health = new HealthTable(policies);
+  const transitions = new HealthTransitions({ decisions: sources.decisions, meter, clock });
+  const zones = new ZoneTable((zone) => policies.zoneOptions(zone), meter);
+  const outage = buildOutageWatch({ ...sources, policies, freshness, health, healthNow }, options);
+  const queues = new ZoneTaintQueues((zone) => policies.zoneOptions(zone), meter, clock);
+  queues.onEarlier(() => sources.serving.wakeUp());
+  const holds = new StageHolds({ nodes: sources.nodes, policies, freshness, health, zones, outage }, options);
+  return { ...sources, policies, canary, freshness, health, transitions, zones, outage, queues, holds, healthNow };
+}
+
+function buildSources({ informers, clock, logger, meter }: NodeLifecycleOptions): Sources {
+  const nowMs = (): number => clock.monotonicMs();
+  const leaseOf = (name: string): LeaseView | undefined =>
+    informers.leases.store.get(objectKey(nodeLeaseNamespace, name));
+  return {
+    decisions: new DecisionLog(logger, meter, () => clock.nowMs()),
+    nodes: new MutationCache((name) => informers.nodes.store.get(name), {
+      nowMs,
+      listSentAtMs: () => informers.nodes.status().lastListSentAtMs,
+    }),
+    leases: new MutationCache(leaseOf, {
+      nowMs,
+      listSentAtMs: () => informers.leases.status().lastListSentAtMs,
+    }),
+    alarm: new Alarm(clock),
+    serving: new Alarm(clock),
+  };
+}
+
+function buildPolicies(
+  { nodes, decisions, alarm }: Sources,
+  options: NodeLifecycleOptions,
+  states: { readonly isHealthy: (node: string) => boolean; readonly beingTainted: BeingTainted },
+): PolicyStage {
+  const { informers, recorders } = options;
+  return new PolicyStage({
+    ...options,
+    ...states,
+    nodes,
+    names: () => informers.nodes.store.keys(),
+    onBreakerChange: () => alarm.wakeUp(),
+    podsOn: (node) => informers.pods.store.byIndex(podsByNode, node),
+    decisions,
+    recorder: recorders.nodes,
+  });
+}
+
+function buildCanary(policies: PolicyStage, options: NodeLifecycleOptions): Canary | undefined {
+  const { canaryLease, informers, clock, logger, meter } = options;
+  if (canaryLease === undefined) return undefined;
+  return new Canary({
+    lease: canaryLease,
+    leases: informers.leases,
+    options: policies.strictest,
+    reopen: () => reopenAll(options),
+    clock,
+    logger,
+    meter,
+  });
+}
+
+function reopenAll({ informers }: NodeLifecycleOptions, openedByMs?: number): void {
+  for (const informer of Object.values(informers)) informer.reopen(openedByMs);
+}
+
+function buildFreshness(
+  { policies, canary, decisions }: Pick<ObservingStages, 'policies' | 'canary' | 'decisions'>,
+  options: NodeLifecycleOptions,
+): WatchFreshness {
+  const { informers, liveLeases, recorders, clock, meter } = options;
+  return new WatchFreshness({
+    options: policies.strictest,
+    ...informers,
+    live: liveLeases,
+    canary,
+    reopen: (openedByMs) => reopenAll(options, openedByMs),
+    onRollback: () => {
+      for (const informer of Object.values(informers)) informer.noticeRollback();
+    },
+    decisions,
+    recorder: recorders.nodes,
+    meter,
+    clock,
+  });
+}
+
+type SilenceSources = Pick<
+  ObservingStages,
+  'nodes' | 'leases' | 'decisions' | 'policies' | 'freshness' | 'health' | 'healthNow'
+>;
+
+function buildOutageWatch(sources: SilenceSources, lifecycle: NodeLifecycleOptions): OutageWatch {
+  const { options, informers, recorders, meter } = lifecycle;
+  const { freshness, decisions } = sources;
+  const outage: OutageWatch = new OutageWatch({
+    limits: options,
+    expectedSilences: () => findExpectedSilences(informers.nodes.store.keys(), { ...sources, outage }),
+    healthNowMs: () => freshness.nowMs(),
+    isStale: () => freshness.staleness() !== undefined,
+    decisions,
+    recorder: recorders.nodes,
+    meter,
+  });
+  return outage;
+}
+
+/** Counted nodes that have sent a heartbeat and are not silent. */
+function* findExpectedSilences(
+  names: Iterable<string>,
+  { nodes, leases, health, policies, outage, healthNow }: SilenceSources & Pick<ObservingStages, 'outage'>,
+): Iterable<ObservedSilence> {
+  const now = healthNow();
+  for (const name of names) {
+    const node = nodes.get(name);
+    const record = health.get(name);
+    if (node === undefined || record === undefined || outage.isSilent(name)) continue;
+    const { rule, graceMs } = graceOf(record, policies.current(name));
+    const isMaintained = policies.maintenanceOf(name) !== undefined;
+    if (rule !== 'monitor' || isExcludedFromDisruption(node.labels) || isMaintained) continue;
+    const renewedAtMs = unobservedRenewalMs(record, leases.get(name), now);
+    const isControlPlane = isControlPlaneNode(node.labels);
+    yield { zone: zoneOf(node.labels), atMs: record.heartbeatAtMs + graceMs, isControlPlane, renewedAtMs };
+  }
+}

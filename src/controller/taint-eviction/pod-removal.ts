@@ -1,0 +1,243 @@
+// How and when a pod that is due is removed: by a deletion or by the Eviction API, at the rate of the policy of its node. State
+// exists only of pods that wait; it only saves requests.
+import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
+import { TokenQueues } from '../../machinery/queueing/token-queues.ts';
+import type { WriteOutcome } from '../model/commands.ts';
+import type { DecisionSink } from '../model/decisions.ts';
+import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
+import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
+import { decideRemovalMethod, type RemovalMethod, startOfTimeoutMs } from './decide-removal-method.ts';
+import type { EvictAt } from './decide-eviction.ts';
+import { evictionsRefused, evictionsTimedOut } from './metrics.ts';
+import { RequestSlots } from './request-slots.ts';
+import type { RefusedEviction, TimedEviction } from './timed-eviction.ts';
+
+/** Delays between two requests for a pod that the Eviction API does not evict. */
+const retryDelaysMs = { min: 100, max: 30_000 } as const;
+/** A pod that waits is evaluated again after this time: its node may not be reachable any more. */
+const checkAgainMs = 1_000;
+/** What the policy and the state of a node say about deletions of its pods. */
+export interface RemovalRules {
+  /** Undefined: the Eviction API is not used for pods of this node. */
+  readonly evictReachableOf: (node: string) => ReachableEviction | undefined;
+  /** Whether the kubelet of the node reports, and sends heartbeats. */
+  readonly isReachable: (node: string) => boolean;
+  /** Undefined: no limit. */
+  readonly deletionRateOf: (node: string) => DeletionRate | undefined;
+  /** The policy of its node keeps the pod from evictions for the health of the node. */
+  readonly isRetained: (pod: PodView) => boolean;
+}
+
+interface PodRemovalOptions {
+  readonly rules: RemovalRules;
+  readonly timed: ReadonlyMap<string, TimedEviction>;
+  /** The pod is to be evaluated again after this time. */
+  readonly wake: (key: string, afterMs: number) => void;
+  /** Maximum number of requests in flight, by deletions and the Eviction API together. */
+  readonly requestsAtOnceMax: number;
+  /** The pod will be evaluated again. */
+  readonly isQueued: (key: string) => boolean;
+  readonly decisions: DecisionSink;
+  readonly meter: Meter;
+  readonly clock: Clock;
+}
+
+/** How a pod is removed, and for which taint. */
+export interface Removal {
+  readonly by: RemovalMethod;
+  readonly evictAt: EvictAt;
+  /** Returns the token, if nothing was deleted. */
+  readonly returnToken: () => void;
+}
+
+/** `go`: a request may be sent now. */
+type RemovalAnswer = ({ readonly kind: 'go' } & Removal) | { readonly kind: 'wait'; readonly checkAgainMs: number };
+
+/** Why a due pod waits, on the monotonic clock. */
+export interface RemovalWait {
+  /** The Eviction API does not evict it now; it is deleted at `deletedAtMs`. */
+  readonly refused?: Omit<RefusedEviction, 'retryAtMs' | 'requests'> & { readonly deletedAtMs: number };
+  /** The wait for a token of the policy. */
+  readonly rate?: RateWait;
+}
+
+/** Rules without policies: pods are deleted at once. */
+export const deleteAtOnce: RemovalRules = {
+  evictReachableOf: () => undefined,
+  isReachable: () => false,
+  deletionRateOf: () => undefined,
+  isRetained: () => false,
+};
+
+export class PodRemoval {
+  readonly #options: PodRemovalOptions;
+  readonly #tokens: TokenQueues;
+  readonly #slots: RequestSlots;
+
+  constructor(options: PodRemovalOptions) {
+    this.#options = options;
+    this.#tokens = new TokenQueues({
+      nowMs: () => options.clock.monotonicMs(),
+      onFirst: options.wake,
+      willTry: (key) => options.timed.has(key) && options.isQueued(key),
+    });
+    // Half of all, so that deletions go on if all requests to the Eviction API hang; a single slot serves both in turn.
+    const evictionsAtOnceMax = Math.max(1, Math.floor(options.requestsAtOnceMax / 2));
+    this.#slots = new RequestSlots(evictionsAtOnceMax, (key) => options.wake(key, 0));
+  }
+
+  /** How the pod is to be removed now. Cheap: called before each request. */
+  methodOf({ node, heldAtMs }: TimedEviction, evictAt: EvictAt): RemovalMethod {
+    const { rules, clock } = this.#options;
+    const timeoutMs = rules.evictReachableOf(node)?.timeoutMs;
+    const isReachable = timeoutMs !== undefined && rules.isReachable(node);
+    return decideRemovalMethod(evictAt, { timeoutMs, heldAtMs, isReachable, nowMs: clock.monotonicMs() });
+  }
+
+  /** Takes a request slot and a token, if both are free. To be called when nothing else holds the deletion, and again as the answer says. */
+  tryEvict(pod: PodView, eviction: TimedEviction): RemovalAnswer {
+    const { evictAt } = eviction;
+    const key = podKey(pod);
+    const by = this.methodOf(eviction, evictAt);
+    const { node, refused } = eviction;
+    const waitMs = by === 'evict' && refused !== undefined ? refused.retryAtMs - this.#nowMs() : 0;
+    if (waitMs > 0) return this.#waitFor(key, Math.min(waitMs, checkAgainMs));
+    if (by === 'evict' && !this.#slots.tryTake(key)) return this.#waitFor(key, checkAgainMs);
+    const rate = evictAt.forHealth ? this.#options.rules.deletionRateOf(node) : undefined;
+    if (rate === undefined) {
+      this.#tokens.leave(key);
+      return { kind: 'go', by, evictAt, returnToken: () => undefined };
+    }
+    const answer = this.#tokens.tryTake(key, { queue: rate.policy, ratePerSecond: rate.ratePerSecond });
+    if (answer.kind === 'wait') {
+      this.#slots.free(key);
+      return { kind: 'wait', checkAgainMs: answer.ms };
+    }
+    return { kind: 'go', by, evictAt, returnToken: answer.returnToken };
+  }
+
+  /** The pod is held by something else: others are served before it, and it keeps its place. */
+  backOff(key: string): void {
+    this.#tokens.backOff(key);
+  }
+
+  /** The pod is no longer to be deleted, or is. */
+  forget(key: string): void {
+    this.#tokens.leave(key);
+    this.#slots.remove(key);
+  }
+
+  /** What followed from `go` has ended. */
+  answered(key: string): void {
+    this.#slots.free(key);
+  }
+
+  /** The request was answered. */
+  conclude(pod: PodView, eviction: TimedEviction, { by, evictAt }: Removal, outcome: WriteOutcome): void {
+    if (outcome.result === 'refused') this.#refuse(pod, eviction, outcome);
+    const isDeleted = by === 'delete' && outcome.result === 'written' && evictAt.forHealth;
+    if (isDeleted && eviction.refused !== undefined) this.#noteDeletion(pod, eviction, eviction.refused);
+  }
+
+  /** The Eviction API did not evict the pod. */
+  #refuse(pod: PodView, eviction: TimedEviction, outcome: Extract<WriteOutcome, { result: 'refused' }>): void {
+    const { decisions, meter } = this.#options;
+    const { why, message, retryAfterMs = 0 } = outcome;
+    const nowMs = this.#nowMs();
+    const { sinceMs = nowMs, requests = 0 } = eviction.refused ?? {};
+    const delayMs = Math.max(retryDelaysMs.min * 2 ** requests, retryAfterMs);
+    const retryAtMs = nowMs + Math.min(delayMs, retryDelaysMs.max);
+    meter.add(evictionsRefused, 1, { reason: why });
+    if (eviction.refused?.why !== why)
+      decisions.note({ kind: 'eviction-refused', pod: podKey(pod), node: pod.nodeName, why, message }, pod.uid);
+    eviction.refused = { why, message, sinceMs, retryAtMs, requests: requests + 1 };
+  }
+
+  /** The pod was deleted although the Eviction API had not evicted it. */
+  #noteDeletion(pod: PodView, { node }: TimedEviction, { sinceMs }: RefusedEviction): void {
+    const { decisions, meter } = this.#options;
+    const waitedMs = this.#nowMs() - sinceMs;
+    const why = this.#whyDeleted(node);
+    decisions.note({ kind: 'eviction-wait-ended', pod: podKey(pod), node, why, waitedMs }, pod.uid);
+    if (why === 'timeout') meter.add(evictionsTimedOut, 1);
+  }
+
+  #whyDeleted(node: string): 'timeout' | 'unreachable' | 'not-asked' {
+    const { rules } = this.#options;
+    if (rules.evictReachableOf(node) === undefined) return 'not-asked';
+    return rules.isReachable(node) ? 'timeout' : 'unreachable';
+  }
+
+  /** Reason why a pod that is due waits; undefined: it does not. */
+  waitOf(key: string): RemovalWait | undefined {
+    const eviction = this.#options.timed.get(key);
+    if (eviction === undefined) return undefined;
+    const refused = this.#refusalOf(eviction);
+    const rate = this.#rateWaitOf(key, eviction.node);
+    return refused === undefined && rate === undefined
+      ? undefined
+      : { ...(refused && { refused }), ...(rate && { rate }) };
+  }
+
+  /** Reason why a pod waits, in brief, at a cost that does not depend on how many pods wait. */
+  waitingPod(key: string): WaitingPod | undefined {
+    const eviction = this.#options.timed.get(key);
+    const refused = eviction && this.#refusalOf(eviction);
+    if (refused !== undefined)
+      return { policy: this.#options.rules.evictReachableOf(eviction?.node ?? '')?.policy ?? '', reason: refused.why };
+    const policy = this.#tokens.queueOf(key);
+    return policy === undefined ? undefined : { policy, reason: 'rate' };
+  }
+
+  /** Checks the queues against the timed evictions, one entry per step. */
+  *sweep(): Generator<undefined, void> {
+    for (const key of this.#tokens.keys()) {
+      if (!this.#options.timed.has(key)) this.#tokens.leave(key);
+      yield;
+    }
+  }
+
+  /** The pods that wait for a token. */
+  waitingForTokens(): Iterable<string> {
+    return this.#tokens.waiting();
+  }
+
+  /** Every pod that waits, for a gauge. Costs time proportional to the timed evictions. */
+  *waits(): Iterable<WaitingPod> {
+    const { timed, rules } = this.#options;
+    for (const eviction of timed.values()) {
+      const reason = this.#refusalOf(eviction)?.why;
+      if (reason !== undefined) yield { policy: rules.evictReachableOf(eviction.node)?.policy ?? '', reason };
+    }
+    for (const key of this.waitingForTokens()) yield { policy: this.#tokens.queueOf(key) ?? '', reason: 'rate' };
+  }
+
+  get size(): number {
+    return Math.max(this.#tokens.size, this.#slots.size);
+  }
+
+  #waitFor(key: string, forMs: number): RemovalAnswer {
+    this.#tokens.backOff(key);
+    return { kind: 'wait', checkAgainMs: forMs };
+  }
+
+  #refusalOf(eviction: TimedEviction): RemovalWait['refused'] {
+    const { node, refused, evictAt, heldAtMs } = eviction;
+    const rule = this.#options.rules.evictReachableOf(node);
+    if (refused === undefined || rule === undefined || this.methodOf(eviction, evictAt) === 'delete') return undefined;
+    const { why, message, sinceMs } = refused;
+    return { why, message, sinceMs, deletedAtMs: startOfTimeoutMs(evictAt.atMs, heldAtMs) + rule.timeoutMs };
+  }
+
+  #rateWaitOf(key: string, node: string): RemovalWait['rate'] {
+    const wait = this.#tokens.waitOf(key);
+    const rate = this.#options.rules.deletionRateOf(node);
+    return wait === undefined || rate === undefined ? undefined : toRateWait(rate, wait);
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
+  }
+}
