@@ -13,7 +13,7 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
-import { packageNameOf } from '../../src/hollow-cluster/apiserver/codec/package-name.ts';
+import { packageNameOf } from '../../src/hollow-cluster/apiserver/codec/message-table.ts';
 import { servedResources } from '../../src/hollow-cluster/apiserver/resources.ts';
 
 const release = 'v0.36.3';

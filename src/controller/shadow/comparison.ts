@@ -1,11 +1,11 @@
 // Counts, keeps and logs the outcomes of episodes.
 import { formatMicroTime } from '../../machinery/api/timestamps.ts';
 import type { Ambient } from '../../machinery/ports/ambient.ts';
-import { selectReason, type RecordedDecision } from './select-reason.ts';
 import type { ClosedEpisode } from './episode-ledger.ts';
 import { type Act, acts, type Agreement, agreements } from './episode.ts';
 import { shadowDifference, shadowEpisodes, shadowMode } from './metrics.ts';
 import type { EpisodeReport, Totals } from './report.ts';
+import type { Decision } from '../model/decisions.ts';
 
 /** Number of closed episodes in the report. */
 const episodesKept = 200;
@@ -106,4 +106,42 @@ function noTotals(): Record<Act, Record<Agreement, number>> {
   const noOutcomes = agreements.map((outcome) => [outcome, 0] as const);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for each act and each agreement
   return Object.fromEntries(acts.map((act) => [act, Object.fromEntries(noOutcomes)])) as ReturnType<typeof noTotals>;
+}
+
+export interface RecordedDecision {
+  /** Wall time. */
+  readonly atMs: number;
+  readonly decision: Decision;
+  readonly text: string;
+}
+
+/** The wall clock has whole milliseconds, and the two clocks are read one after the other. */
+const readingMs = 50;
+
+const kindOf: Readonly<Record<Act, Decision['kind']>> = {
+  'node-unknown': 'node-silent',
+  'no-schedule-taint': 'taints-changed',
+  'no-schedule-untaint': 'taints-changed',
+  'no-execute-taint': 'taints-changed',
+  'no-execute-untaint': 'taints-changed',
+  'pod-not-ready': 'pod-marked-not-ready',
+  'pod-eviction': 'pod-evicted',
+};
+
+/** The decision behind the shadow's action; without an action, the last decision about the object. */
+export function selectReason(
+  act: Act,
+  shadowAtMs: number | undefined,
+  history: readonly RecordedDecision[],
+): string | undefined {
+  if (shadowAtMs === undefined) return history.at(-1)?.text;
+  const effect = act.startsWith('no-schedule') ? ':NoSchedule' : ':NoExecute';
+  return history.find(({ atMs, decision }) => atMs >= shadowAtMs - readingMs && fits(decision, act, effect))?.text;
+}
+
+function fits(decision: Decision, act: Act, effect: string): boolean {
+  if (decision.kind !== kindOf[act]) return false;
+  if (decision.kind !== 'taints-changed') return true;
+  const taints = act.endsWith('untaint') ? decision.removed : decision.added;
+  return taints.some((taint) => taint.endsWith(effect));
 }

@@ -1,10 +1,9 @@
 // What the dashboard shows of the whole cluster: leadership, holds, policies, evictions, zones.
 import { formatTime } from '../../machinery/api/timestamps.ts';
-import { isOuterZone, outerZoneOf } from '../../machinery/api/zone.ts';
+import { isOuterZone, outerZoneOf, zoneName } from '../../machinery/api/zone.ts';
 import type { Cluster, PolicyRow, ShadowRow, ZoneRow } from '../../dashboard/protocol.ts';
-import type { CellTally } from '../dashboard/cell-tally.ts';
+import type { CellTally, CellCounts } from '../dashboard/cell-tally.ts';
 import { describeBreakerCount } from '../model/decisions.ts';
-import { buildUnevaluatedZoneRow, buildZoneRow } from './build-zone-row.ts';
 import { DashboardEvictions } from './dashboard-evictions.ts';
 import { DashboardHolds } from './dashboard-holds.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
@@ -118,4 +117,45 @@ function buildComparison({ totals, open, undecided }: ShadowReport): readonly Sh
     return { stage, text: parts.join(', ') };
   });
   return [...rows, { stage: 'open', text: `${open} open, ${undecided} undecided` }];
+}
+
+interface ZoneFigures {
+  readonly zone: string;
+  readonly condition: string;
+  readonly ready: number;
+  readonly unready: number;
+  /** Rate as far as the outer zone allows, as are the tokens. */
+  readonly ratePerSecond: number;
+  readonly tokens: number;
+  readonly waiting: number;
+}
+
+/** A zone that is evaluated. Tokens to a tenth, because they fill slowly. */
+function buildZoneRow({ zone, ready, unready, tokens, ...evidence }: ZoneFigures): ZoneRow {
+  const outer = outerZoneOf(zone);
+  return {
+    name: zoneName(zone),
+    outer: outer === undefined ? null : zoneName(outer),
+    condition: evidence.condition,
+    nodes: ready + unready,
+    unready,
+    ratePerSecond: evidence.ratePerSecond,
+    tokens: Math.floor(tokens * 10) / 10,
+    waiting: evidence.waiting,
+    drainSeconds: estimateDrainSeconds(evidence),
+  };
+}
+
+function estimateDrainSeconds({
+  waiting,
+  ratePerSecond,
+}: Pick<ZoneFigures, 'waiting' | 'ratePerSecond'>): number | null {
+  if (waiting === 0) return 0;
+  return ratePerSecond > 0 ? Math.ceil(waiting / ratePerSecond) : null;
+}
+
+/** A zone of a replica that evaluates none. */
+function buildUnevaluatedZoneRow(name: string, { nodes, unhealthy }: CellCounts): ZoneRow {
+  const unknown = { ratePerSecond: null, tokens: null, waiting: null, drainSeconds: null };
+  return { name, outer: null, condition: 'initial', nodes, unready: unhealthy, ...unknown };
 }

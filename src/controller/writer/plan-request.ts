@@ -1,11 +1,11 @@
-import { type Condition, evictedByTaint } from '../../machinery/api/conditions.ts';
+import { type Condition, evictedByTaint, conditionTimes } from '../../machinery/api/conditions.ts';
 import { nodeLostMessage, nodeLostReason, type PodView } from '../../machinery/api/pod.ts';
-import { changeTaints, equalTaints } from '../../machinery/api/taints.ts';
+import { changeTaints, equalTaints, type Taint } from '../../machinery/api/taints.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { ResourceName } from '../../machinery/api/resources.ts';
 import type { DeleteOptions } from '../../machinery/ports/kube-writer.ts';
 import type { Command, DisruptionWords } from '../model/commands.ts';
-import { planConditionRepairs, planStatusRepairs, planTaintRepairs } from './plan-time-repairs.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
 
 export interface PatchRequest {
   readonly verb: 'patch';
@@ -128,4 +128,45 @@ function disruption(pod: PodView, { reason, message }: DisruptionWords, atMs: nu
   const observed = pod.generation === undefined ? {} : { observedGeneration: pod.generation };
   const { type } = evictedByTaint;
   return { type, status: 'True', reason, message, lastTransitionTime: formatTime(atMs), ...observed };
+}
+
+/**
+ * The API server accepts times of any year in protobuf, and then rejects every patch of the object that keeps one of them
+ * (422, `parsing time`): after one such heartbeat a node could be neither marked nor tainted. So a patch of such a node
+ * also sets these times to null, wherever they are.
+ */
+interface ConditionRepair {
+  readonly type: string;
+  readonly lastHeartbeatTime?: null;
+  readonly lastTransitionTime?: null;
+}
+
+/** Repairs for a patch of the status: conditions other than `written`. Empty for nodes whose times can be parsed. */
+function planConditionRepairs(node: NodeView, written: readonly Condition[] = []): readonly ConditionRepair[] {
+  if (node.problems === undefined) return [];
+  return node.conditions
+    .filter(({ type }) => written.every((condition) => condition.type !== type))
+    .map((condition) => ({ type: condition.type, ...absentTimes(condition) }))
+    .filter((repair) => Object.keys(repair).length > 1);
+}
+
+/** Repairs for a patch of the node. The API server ignores the status in it once the patch applies. */
+function planStatusRepairs(node: NodeView): {
+  readonly status?: { readonly conditions: readonly ConditionRepair[] };
+} {
+  const conditions = planConditionRepairs(node);
+  return conditions.length === 0 ? {} : { status: { conditions } };
+}
+
+/** Repairs for a patch of the status. The API server ignores the spec in it once the patch applies. */
+function planTaintRepairs({ problems = [], taints }: NodeView): {
+  readonly spec?: { readonly taints: readonly Taint[] };
+} {
+  return problems.some((problem) => problem.startsWith('spec.taints[')) ? { spec: { taints } } : {};
+}
+
+/** The view has null in place of a time that cannot be parsed. */
+function absentTimes(condition: Condition): Omit<ConditionRepair, 'type'> {
+  const times: Readonly<Record<string, unknown>> = { ...condition };
+  return Object.fromEntries(conditionTimes.filter((name) => times[name] === null).map((name) => [name, null]));
 }

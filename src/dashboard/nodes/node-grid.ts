@@ -2,15 +2,15 @@ import { Fragment, h, type JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useDashboard, useNowMs, useRoute } from '../page/dashboard-context.ts';
 import { formatCounted } from '../page/format-number.ts';
-import { Name } from '../page/node-link.ts';
+import { Name, StateChip } from '../page/node-link.ts';
 import type { Palette } from '../page/theme.ts';
 import { useSize } from '../page/use-size.ts';
 import type { NodeCell, ZoneRow } from '../protocol.ts';
 import { isDisrupted } from '../cluster/describe-situation.ts';
-import { describeNode, describeQueue } from './describe-node.ts';
+import { describeNode, describeQueue, describeNext } from './describe-node.ts';
 import { GridCanvas } from './grid-canvas.ts';
-import { CellFrame, NodeTip } from './node-tip.ts';
-import { type GridPlan, planGrid, selectCellAt, selectCellByKey } from './plan-grid.ts';
+import { type GridPlan, planGrid, selectCellAt, selectCellByKey, planCell } from './plan-grid.ts';
+import { Age, TimeText } from '../page/time-text.ts';
 
 interface NodeGridProps {
   /** Nodes by zone. */
@@ -138,4 +138,44 @@ function Announcement({ node }: { readonly node: NodeCell | undefined }): JSX.El
   // The text of the moment at which the cell got the focus: a countdown must not be announced every second.
   const text = useMemo(() => (node === undefined ? '' : describeNode(node, nowMs)), [node?.name, node?.state]);
   return h('p', { class: 'hidden-text', role: 'status', 'aria-label': 'Focused node' }, text);
+}
+
+interface CellFrameProps {
+  readonly plan: GridPlan;
+  readonly index: number;
+}
+
+/** Around the cell under the pointer or with the focus. */
+function CellFrame({ plan, index }: CellFrameProps): JSX.Element {
+  const { x, y } = planCell(plan, index);
+  const { width, height } = plan.cell;
+  const style = { left: `${x - 2}px`, top: `${y - 2}px`, width: `${width + 4}px`, height: `${height + 4}px` };
+  return h('div', { class: 'cell-frame', style });
+}
+
+const tipWidth = 300;
+
+/** Beside the cell, on the side that has space. */
+function NodeTip({ node, plan, index }: CellFrameProps & { readonly node: NodeCell }): JSX.Element {
+  const nowMs = useNowMs();
+  const { x, y } = planCell(plan, index);
+  const isLeft = x + plan.cell.width + tipWidth > plan.width;
+  const left = isLeft ? Math.max(0, x - tipWidth - 8) : x + plan.cell.width + 8;
+  const { name, zone, policy, state, since, pods, held } = node;
+  return h(
+    'div',
+    { class: 'tip', role: 'tooltip', style: { left: `${left}px`, top: `${y + plan.cell.height + 4}px` } },
+    h('p', { class: 'tip-name' }, h(Name, { name })),
+    h('p', null, h(StateChip, { state }), ' since ', h(TimeText, { at: since }), ' (', h(Age, { at: since }), ')'),
+    h(
+      'p',
+      null,
+      'Zone ',
+      h(Name, { name: zone }),
+      policy === null ? '' : ['; policy ', h(Name, { name: policy })],
+      `; ${formatCounted(pods, 'pod')}`,
+    ),
+    held === null ? null : h('p', { dir: 'auto' }, `Held: ${held}`),
+    h('p', null, `Next: ${describeNext(node, nowMs)}`),
+  );
 }

@@ -1,4 +1,4 @@
-/** Validates access reviews (upstream `pkg/apis/authorization/validation`). Selectors: `review-selectors.ts`. */
+/** Validates access reviews (upstream `pkg/apis/authorization/validation`). */
 import type { FieldError } from '../api-errors/field-errors.ts';
 import { isMap, mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
 

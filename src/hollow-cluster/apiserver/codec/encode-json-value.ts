@@ -1,6 +1,6 @@
 /**
  * Messages whose JSON form is a single value, as Go's custom marshallers write them: RFC 3339 text becomes seconds and
- * nanos, a quantity its string, and so on. The reverse of `decode-json-value.ts`.
+ * nanos, a quantity its string, and so on. The reverse of the decoder in `protobuf-body.ts`.
  */
 import { stringifyExact } from './parse-exact-json.ts';
 import { parseTimestamp } from '../../../machinery/api/timestamps.ts';

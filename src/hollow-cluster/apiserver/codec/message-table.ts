@@ -1,7 +1,7 @@
 /** The types of request bodies, flat and by name: used by decoding, OpenAPI and strict field validation. */
-import { apiVersionOf, servedResources } from '../resources.ts';
+import { apiVersionOf, servedResources, type GroupVersionKind } from '../resources.ts';
+
 import descriptor from './descriptor.json' with { type: 'json' };
-import { packageNameOf } from './package-name.ts';
 
 /** A field of the descriptor. */
 export interface MessageField {
@@ -124,4 +124,10 @@ function isFolder(part: unknown): part is { readonly nested: Readonly<Record<str
 
 function isMessage(part: unknown): part is { readonly fields: Fields } {
   return typeof part === 'object' && part !== null && 'fields' in part;
+}
+
+/** The protobuf package of a built-in group version: it is named after the first part of the group. */
+export function packageNameOf({ group, version }: Pick<GroupVersionKind, 'group' | 'version'>): string {
+  const [first = ''] = group.split('.', 1);
+  return `k8s.io.api.${first === '' ? 'core' : first}.${version}`;
 }

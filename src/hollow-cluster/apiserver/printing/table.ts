@@ -6,10 +6,23 @@ import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { KubeObject, ListMeta } from '../../../machinery/api/meta.ts';
 import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
 import { textAt } from '../select-field.ts';
-import { type Cell, type Column, nameColumn, type PrintedColumn } from './describe-columns.ts';
+import { type Cell, type Column, nameColumn, type PrintedColumn, ageColumn } from './describe-columns.ts';
 import { describeCustomColumn } from '../kinds/custom-resource/describe-custom-column.ts';
-import { columnsByKind, defaultColumns } from './kind-columns.ts';
-import { completedConditions, type RowCondition } from '../kinds/pod/describe-pod.ts';
+import { completedConditions, type RowCondition, podColumns } from '../kinds/pod/describe-pod.ts';
+import { namespaceColumns } from '../kinds/namespace/namespace-strategy.ts';
+import { leaseColumns } from '../kinds/lease/lease-strategy.ts';
+import { roleBindingColumns, roleColumns } from '../kinds/rbac/describe-access.ts';
+import { budgetColumns } from '../kinds/budget/budget-strategy.ts';
+import { configMapColumns } from '../kinds/config-map/config-map.ts';
+import {
+  daemonSetColumns,
+  deploymentColumns,
+  replicaSetColumns,
+  scaleColumns,
+  statefulSetColumns,
+} from '../kinds/workloads/describe-workloads.ts';
+import { eventColumns } from '../kinds/event/describe-event.ts';
+import { nodeColumns } from '../kinds/node/describe-node.ts';
 
 /** The part of each object that its row contains: `?includeObject=`. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
@@ -102,3 +115,27 @@ export function partialMetadata(metadata: KubeObject['metadata'], version: Print
 export function metaVersion(version: PrintOptions['version'] = 'v1'): string {
   return `meta.k8s.io/${version}`;
 }
+
+/** Columns by group and kind. */
+const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
+  '/Node': nodeColumns,
+  '/Pod': podColumns,
+  '/Event': eventColumns,
+  '/Namespace': namespaceColumns,
+  '/ConfigMap': configMapColumns,
+  'autoscaling/Scale': scaleColumns,
+  'rbac.authorization.k8s.io/ClusterRole': roleColumns,
+  'rbac.authorization.k8s.io/ClusterRoleBinding': roleBindingColumns,
+  'rbac.authorization.k8s.io/Role': roleColumns,
+  'rbac.authorization.k8s.io/RoleBinding': roleBindingColumns,
+  'apps/DaemonSet': daemonSetColumns,
+  'apps/Deployment': deploymentColumns,
+  'apps/ReplicaSet': replicaSetColumns,
+  'apps/StatefulSet': statefulSetColumns,
+  'policy/PodDisruptionBudget': budgetColumns,
+  'events.k8s.io/Event': eventColumns,
+  'coordination.k8s.io/Lease': leaseColumns,
+};
+
+/** Columns of the other kinds, which the server only stores. */
+const defaultColumns: readonly PrintedColumn[] = [nameColumn, ageColumn];

@@ -3,7 +3,6 @@ import { ownValue } from '../../../machinery/api/json-map.ts';
 import { objectKey } from '../../../machinery/api/object-key.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import { bucketOf } from '../storage/watch-hub.ts';
-import { type FieldRequirement, matchesFields, parseFieldSelector } from './field-selector.ts';
 import { matchesLabels, parseLabelSelector } from './label-selector.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
 
@@ -53,4 +52,41 @@ function resolve(requirement: FieldRequirement, known: FieldLabels): FieldRequir
 function exactly(fields: readonly FieldRequirement[], label: string): string | undefined {
   const found = fields.find((requirement) => requirement.field === label && requirement.equal);
   return found === undefined || found.value === '' ? undefined : found.value;
+}
+
+interface FieldRequirement {
+  readonly field: string;
+  readonly equal: boolean;
+  readonly value: string;
+}
+
+/** A term ends at a comma without a preceding backslash. */
+const termPattern = /(?:\\.|[^,\\])+|\\$/gsu;
+const operatorPattern = /^(.*?)(==|!=|=)(.*)$/su;
+
+/**
+ * The requirements of a field selector, as `spec.nodeName=n1,status.phase!=Failed` (upstream `fields.ParseSelector`). Throws a
+ * 400 ApiError for an invalid one. Empty text, and empty terms, select everything.
+ */
+function parseFieldSelector(text: string): readonly FieldRequirement[] {
+  return (text.match(termPattern) ?? []).map(parseTerm);
+}
+
+function matchesFields(requirements: readonly FieldRequirement[], fields: Readonly<Record<string, string>>): boolean {
+  return requirements.every(({ field, equal, value }) => ((ownValue(fields, field) ?? '') === value) === equal);
+}
+
+function parseTerm(term: string): FieldRequirement {
+  const [, field, operator, value] = operatorPattern.exec(term) ?? [];
+  if (field === undefined || value === undefined) {
+    throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
+  }
+  return { field, equal: operator !== '!=', value: unescape(value) };
+}
+
+function unescape(value: string): string {
+  return value.replace(/\\(.?)|=/gsu, (whole, escaped: string | undefined) => {
+    if (escaped === '\\' || escaped === ',' || escaped === '=') return escaped;
+    throw badRequest(`invalid field selector: unexpected ${whole} in value ${value}`);
+  });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Decision } from '../../../../src/controller/model/decisions.ts';
-import { selectReason, type RecordedDecision } from '../../../../src/controller/shadow/select-reason.ts';
+import { selectReason, type RecordedDecision } from '../../../../src/controller/shadow/comparison.ts';
 import { describeReport } from '../../../../src/controller/shadow/describe-report.ts';
 import type { EpisodeReport, ShadowReport } from '../../../../src/controller/shadow/report.ts';
 

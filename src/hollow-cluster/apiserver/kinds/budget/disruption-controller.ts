@@ -10,13 +10,11 @@ import { buildBudgetStatus, disruptedPodMs } from './build-budget-status.ts';
 import { selectorOf } from './disruption-budgets.ts';
 import type { ObjectRegistry } from '../../registry/object-registry.ts';
 import type { Target } from '../../registry/request-target.ts';
-import { mapAt } from '../../select-field.ts';
+import { mapAt, mapsAt, numberAt, textAt } from '../../select-field.ts';
 import type { StoreChange } from '../../storage/store-change.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import type { VersionedStore } from '../../storage/versioned-store.ts';
 import type { ServerController } from '../../controllers/controller-loop.ts';
-import { expectedScale, scaleTables } from './expected-scale.ts';
-import { factsOf } from '../../controllers/object-facts.ts';
 
 interface DisruptionControllerOptions {
   readonly store: VersionedStore;
@@ -102,4 +100,100 @@ export class DisruptionController implements ServerController {
 
 function namespaceOf({ namespace }: StoredObject): string {
   return namespace;
+}
+
+/** Tables of the kinds that have a scale, by kind and group. */
+const tablesByKind: ReadonlyMap<string, string> = new Map([
+  ['apps/Deployment', 'deployments.apps'],
+  ['apps/ReplicaSet', 'replicasets.apps'],
+  ['apps/StatefulSet', 'statefulsets.apps'],
+  ['/ReplicationController', 'replicationcontrollers'],
+]);
+
+const scaleTables: readonly string[] = [...tablesByKind.values()];
+
+/**
+ * Replicas that the controllers of pods want in total (upstream `DisruptionController.getExpectedScale`). Pods without a
+ * controller are not counted. One whose controller has no scale, or is gone, makes the sum unknown.
+ */
+function expectedScale(store: VersionedStore, pods: readonly StoredObject[]): number | { readonly error: string } {
+  const scales = new Map<string, number>();
+  const seen = new Set<string>();
+  for (const pod of pods) {
+    const owner = factsOf(pod).controller;
+    if (owner === undefined || seen.has(owner.uid)) continue;
+    seen.add(owner.uid);
+    const table = tablesByKind.get(`${owner.group}/${owner.kind}`);
+    if (table === undefined) return { error: `${describe(owner)} does not implement the scale subresource` };
+    const scaled = topmost(store, pod.namespace, owner, table);
+    if (scaled === undefined) return { error: `found no controllers for pod ${JSON.stringify(pod.name)}` };
+    scales.set(scaled.uid, factsOf(scaled).replicas);
+  }
+  return [...scales.values()].reduce((sum, replicas) => sum + replicas, 0);
+}
+
+/** The owner, or the Deployment of a ReplicaSet. */
+function topmost(
+  store: VersionedStore,
+  namespace: string,
+  owner: ControllerRef,
+  table: string,
+): StoredObject | undefined {
+  const found = store.get(table, `${namespace}/${owner.name}`);
+  if (found?.uid !== owner.uid) return undefined;
+  const above = factsOf(found).controller;
+  if (above?.kind !== 'Deployment') return found;
+  const deployment = store.get('deployments.apps', `${namespace}/${above.name}`);
+  return deployment?.uid === above.uid ? deployment : undefined;
+}
+
+function describe({ group, kind }: ControllerRef): string {
+  const plural = `${kind.toLowerCase()}s`;
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
+/** The owner of an object that is its controller. */
+interface ControllerRef {
+  readonly group: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Facts of one version of an object: the content of one that was sent to a client has to be parsed for each reading. */
+interface ObjectFacts {
+  readonly name: string;
+  readonly isDeleted: boolean;
+  /** Whether its condition `Ready` is true. */
+  readonly isReady: boolean;
+  readonly controller: ControllerRef | undefined;
+  /** `spec.replicas`. */
+  readonly replicas: number;
+}
+
+const known = new WeakMap<StoredObject, ObjectFacts>();
+
+function factsOf(object: StoredObject): ObjectFacts {
+  const found = known.get(object) ?? readFacts(object);
+  known.set(object, found);
+  return found;
+}
+
+function readFacts({ name, content }: StoredObject): ObjectFacts {
+  const ready = mapsAt(content, 'status', 'conditions').find(({ type }) => type === 'Ready');
+  return {
+    name,
+    isDeleted: content.metadata.deletionTimestamp !== undefined,
+    isReady: ready?.['status'] === 'True',
+    controller: controllerOf(content),
+    replicas: numberAt(content, 'spec', 'replicas'),
+  };
+}
+
+function controllerOf(content: unknown): ControllerRef | undefined {
+  const found = mapsAt(content, 'metadata', 'ownerReferences').find(({ controller }) => controller === true);
+  if (found === undefined) return undefined;
+  const [group, version] = textAt(found, 'apiVersion').split('/');
+  const [kind, name, uid] = [textAt(found, 'kind'), textAt(found, 'name'), textAt(found, 'uid')];
+  return { group: version === undefined ? '' : (group ?? ''), kind, name, uid };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPolicyObject } from '../../../../src/policy/schema/policy-object-reader.ts';
 import type { NodePolicy } from '../../../../src/controller/model/policy.ts';
-import { decideReset, withReset } from '../../../../src/policy/objects/decide-reset.ts';
+import { decideReset, withReset } from '../../../../src/policy/objects/decide-policies-in-force.ts';
 import { aPolicyObject } from '../../../support/policy-objects.ts';
 
 const nowMs = Date.parse('2026-11-24T12:00:00Z');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bootstrapPolicy } from '../../../../../../src/hollow-cluster/apiserver/kinds/rbac/bootstrap-policy.ts';
-import { planAggregation } from '../../../../../../src/hollow-cluster/apiserver/kinds/rbac/plan-aggregation.ts';
+import { planAggregation } from '../../../../../../src/hollow-cluster/apiserver/kinds/rbac/role-aggregation-controller.ts';
 import { listOf, mapOf } from '../../../../../../src/machinery/api/json-map.ts';
 
 const role = (name: string, labels: Record<string, string>, content: object) => ({ name, labels, content });

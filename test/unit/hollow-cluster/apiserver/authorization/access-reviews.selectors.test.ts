@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { validateSelectors } from '../../../../../src/hollow-cluster/apiserver/authorization/review-selectors.ts';
+import { validateSelectors } from '../../../../../src/hollow-cluster/apiserver/authorization/access-reviews.ts';
 
 function problems(attributes: Record<string, unknown>): readonly string[] {
   return validateSelectors(attributes).map(({ field, message }) => `${field}: ${message}`);
