@@ -1,7 +1,6 @@
 // The whole world of one simulation: storage and API servers, the network, replicas of the controller, hollow nodes and
 // users, in one virtual time. The controller, the kubelets and the servers' registry are the code of production.
-import type { ControllerOptions } from '../controller/model/options.ts';
-import { defaultPodGcOptions } from '../controller/model/options.ts';
+import { type ControllerOptions, defaultPodGcOptions } from '../controller/model/options.ts';
 import { electionDefaults } from '../machinery/election/election-options.ts';
 import type { Backup } from '../hollow-cluster/apiserver/storage/versioned-store.ts';
 import type { GroundTruth } from '../hollow-cluster/kubelet/faults/ground-truth.ts';

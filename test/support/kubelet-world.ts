@@ -1,5 +1,4 @@
-import type { Condition } from '../../src/machinery/api/conditions.ts';
-import { findCondition, listConditions } from '../../src/machinery/api/conditions.ts';
+import { type Condition, findCondition, listConditions } from '../../src/machinery/api/conditions.ts';
 import type { Node } from '../../src/machinery/api/node.ts';
 import type { ContainerStatus, Pod, PodSpec } from '../../src/machinery/api/pod.ts';
 import { nodeInformer, podInformer } from '../../src/hollow-cluster/kubelet/fleet/fleet-informers.ts';

@@ -1,5 +1,4 @@
-import type { Condition } from '../../src/machinery/api/conditions.ts';
-import { findCondition, listConditions } from '../../src/machinery/api/conditions.ts';
+import { type Condition, findCondition, listConditions } from '../../src/machinery/api/conditions.ts';
 import type { Node } from '../../src/machinery/api/node.ts';
 import { buildMachine } from '../../src/hollow-cluster/kubelet/fleet/build-machine.ts';
 import { FaultInjectingClient } from '../../src/hollow-cluster/kubelet/network/fault-injecting-client.ts';

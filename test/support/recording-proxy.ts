@@ -1,8 +1,14 @@
 // A proxy between one client and its API server, over plain HTTP on loopback, that records the client's requests and their
 // times: the writes of a process are verified on the wire, not in its log.
-import { type ClientRequest, createServer, type IncomingMessage, request as httpRequest, type Server } from 'node:http';
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  request as httpRequest,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface RecordedRequest {

@@ -1,8 +1,6 @@
 // Expectations about the writes that reached the API server, and about its state: the same for every controller.
-import type { Condition } from '../../src/machinery/api/conditions.ts';
-import { findCondition } from '../../src/machinery/api/conditions.ts';
-import { podKey } from '../../src/machinery/api/pod.ts';
-import type { Pod } from '../../src/machinery/api/pod.ts';
+import { type Condition, findCondition } from '../../src/machinery/api/conditions.ts';
+import { podKey, type Pod } from '../../src/machinery/api/pod.ts';
 import { isHealthTaint, type Taint } from '../../src/machinery/api/taints.ts';
 import { byName, contains, counts, equals, equalsAsSet, isMap, isSame, show } from './comparing.ts';
 import type { ApiRequest, RecordingApi } from './recording-api.ts';

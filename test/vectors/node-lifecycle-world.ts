@@ -1,10 +1,9 @@
 // The whole controller on a manual clock. Its loops do not run: the vector calls each pass, and the caches follow the API
 // server when the vector requests it.
 import type { DaemonSetView } from '../../src/machinery/api/daemonset.ts';
-import { transformLease } from '../../src/machinery/api/lease.ts';
+import { transformLease, type LeaseView } from '../../src/machinery/api/lease.ts';
 import { type NodeView, transformNode } from '../../src/machinery/api/node.ts';
 import { podKey, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
-import type { LeaseView } from '../../src/machinery/api/lease.ts';
 import { keyOf } from '../../src/machinery/api/object-key.ts';
 import { zoneOf } from '../../src/machinery/api/topology.ts';
 import type { Decision } from '../../src/controller/model/decisions.ts';

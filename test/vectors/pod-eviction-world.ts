@@ -1,6 +1,5 @@
 // The stage of pod eviction mode, without a monitor before it: the vector queues the nodes.
-import type { DaemonSetView } from '../../src/machinery/api/daemonset.ts';
-import { transformDaemonSet } from '../../src/machinery/api/daemonset.ts';
+import { type DaemonSetView, transformDaemonSet } from '../../src/machinery/api/daemonset.ts';
 import { type NodeView, transformNode } from '../../src/machinery/api/node.ts';
 import { podKey, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
 import { zoneOf } from '../../src/machinery/api/topology.ts';

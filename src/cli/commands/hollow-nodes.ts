@@ -12,8 +12,7 @@ import { formatGoDuration } from '../../machinery/api/go-duration.ts';
 import { isLoopback } from '../../machinery/page-server/own-host.ts';
 import { FleetProcess } from '../simulation/hollow-nodes/fleet-process.ts';
 import { readFaultScript } from '../simulation/hollow-nodes/fault-schema.ts';
-import type { Read } from '../../machinery/yaml/yaml-text.ts';
-import { readYamlText } from '../../machinery/yaml/yaml-text.ts';
+import { type Read, readYamlText } from '../../machinery/yaml/yaml-text.ts';
 import { hollowNodesFlags } from '../simulation/hollow-nodes/flags.ts';
 
 /** V8's default lets the heap grow by half before a collection; thousands of mostly idle nodes would then hold garbage. */

@@ -1,7 +1,10 @@
 // Serves the pages of a controller: metrics and status on one address, health probes on another.
 import type { Ambient } from '../../machinery/ports/ambient.ts';
-import type { RunningObservability } from '../../machinery/page-server/observability-server.ts';
-import { type Route, startObservability } from '../../machinery/page-server/observability-server.ts';
+import {
+  type RunningObservability,
+  type Route,
+  startObservability,
+} from '../../machinery/page-server/observability-server.ts';
 import type { ControllerConfig } from '../controller/config.ts';
 import { splitList } from '../flags/split-list.ts';
 import type { ReviewApi } from '../secure-serving/delegating-authorizer.ts';

@@ -3,8 +3,7 @@ import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
 import { type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
-import type { DecisionSink } from '../model/decisions.ts';
-import { evaluationFailed } from '../model/decisions.ts';
+import { type DecisionSink, evaluationFailed } from '../model/decisions.ts';
 import { decideNodeWork, type NodeWork, type NodeWorkEvidence } from './decide-node-work.ts';
 
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;

@@ -2,8 +2,7 @@
 // always matches the behaviour.
 import { zoneLevels } from '../../machinery/api/zone.ts';
 import { decidePodEviction, type NodeReadiness } from '../pod-eviction-mode/decide-pod-eviction.ts';
-import { classifyZone, type ZoneTally } from '../zones/classify-zone.ts';
-import { planRates, type RateOptions } from '../zones/plan-rates.ts';
+import { classifyZone, type ZoneTally, planRates, type RateOptions } from '../zones/plan-rates.ts';
 
 /** How many unready nodes of this zone would have to become ready for it to be normal; undefined if it is. */
 export function estimateRecoveriesToNormal(tally: ZoneTally, unhealthyZoneThreshold: number): number | undefined {

@@ -39,7 +39,7 @@ import { runningParts } from '../model/options.ts';
 import { buildCollectionReport, buildPodGcReport } from './pod-gc-snapshot.ts';
 import { type EvictionList, listEvictions, listNodes, type NodeList, type NodeQuery } from './node-list.ts';
 import { toMonotonicMs, recordOf, type SnapshotSources } from './snapshot-sources.ts';
-import type { ZoneTally } from '../zones/classify-zone.ts';
+import type { ZoneTally } from '../zones/plan-rates.ts';
 
 /** The pages of explanations. Unknown names return undefined. */
 export type Snapshot = Pick<LiveSnapshot, 'node' | 'pod' | 'zones' | 'status' | 'nodes' | 'evictions'>;

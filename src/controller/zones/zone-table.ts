@@ -1,8 +1,7 @@
 import { isOuterZone, type ZoneCondition, zoneLevels } from '../../machinery/api/zone.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
-import type { ZoneTally } from './classify-zone.ts';
+import { type ZoneTally, type Plan, planRates, type RateOptions, type ZonePlan } from './plan-rates.ts';
 import { unhealthyNodesInZone, zoneEvictionRate, zoneHealth, zoneSize, zoneState } from './metrics.ts';
-import { type Plan, planRates, type RateOptions, type ZonePlan } from './plan-rates.ts';
 
 type Standing = 'ready' | 'unready' | 'excluded';
 

@@ -1,6 +1,5 @@
 // A node is kept from new pods only if it recovered repeatedly, and never for long.
-import type { Node } from '../../machinery/api/node.ts';
-import { flappingAnnotation } from '../../machinery/api/node.ts';
+import { type Node, flappingAnnotation } from '../../machinery/api/node.ts';
 import { flappingTaintKey, isHealthTaint } from '../../machinery/api/taints.ts';
 import { clockSkewMs } from '../../machinery/api/timestamps.ts';
 import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';

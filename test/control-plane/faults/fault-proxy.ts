@@ -3,8 +3,7 @@
 // responses can also be frozen: the kernel acknowledges bytes, but nothing is answered.
 import { Agent, createServer, request as httpsRequest, type Server } from 'node:https';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ActiveFault, encodeAnswer, type FaultAnswer, type FaultRule } from './fault-rules.ts';
 

@@ -110,7 +110,7 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'small-zone-stops-too-early',
     what: 'two unready nodes of three stop the evictions of a zone: their pods are not replaced',
-    file: 'controller/zones/classify-zone.ts',
+    file: 'controller/zones/plan-rates.ts',
     find: 'const tooFewToEvaluate = 2;',
     replace: 'const tooFewToEvaluate = 0;',
   },

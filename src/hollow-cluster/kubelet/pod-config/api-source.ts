@@ -3,8 +3,7 @@ import type { Change } from '../../../machinery/informer/informer.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { NodeConnection } from '../network/fault-injecting-client.ts';
 import { RestingLoop } from '../loops/resting-loop.ts';
-import { isTerminating } from './classify-pod.ts';
-import { podFullName } from './classify-pod.ts';
+import { isTerminating, podFullName } from './classify-pod.ts';
 import type { PodRouter } from './pod-router.ts';
 import type { PodSource, SendPods } from './pod-update.ts';
 

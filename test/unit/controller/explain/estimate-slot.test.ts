@@ -11,8 +11,7 @@ import { estimateSlotMs, type SlotConditions } from '../../../../src/controller/
 import { describeArithmetic } from '../../../../src/controller/explain/build-zone-outlook.ts';
 import type { QueueReport } from '../../../../src/controller/explain/reports.ts';
 import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
-import { classifyZone } from '../../../../src/controller/zones/classify-zone.ts';
-import { planRates } from '../../../../src/controller/zones/plan-rates.ts';
+import { classifyZone, planRates } from '../../../../src/controller/zones/plan-rates.ts';
 import { RateLimitedQueue } from '../../../../src/machinery/queueing/rate-limited-queue.ts';
 import { TokenBucket } from '../../../../src/machinery/queueing/token-bucket.ts';
 

@@ -12,8 +12,7 @@ import { defaultControllerOptions } from '../../../../src/controller/model/optio
 import { decideMarking } from '../../../../src/controller/pod-readiness/pod-marker.ts';
 import { decideNoExecuteNeed, decideNoScheduleChange } from '../../../../src/controller/tainting/decide-taints.ts';
 import { planRequest } from '../../../../src/controller/writer/plan-request.ts';
-import { classifyZone } from '../../../../src/controller/zones/classify-zone.ts';
-import { planRates } from '../../../../src/controller/zones/plan-rates.ts';
+import { classifyZone, planRates } from '../../../../src/controller/zones/plan-rates.ts';
 import { aNodeView, aPodView } from '../../../support/builders.ts';
 
 const graces = { nodeMonitorGracePeriodMs: 50_000, nodeStartupGracePeriodMs: 60_000 };

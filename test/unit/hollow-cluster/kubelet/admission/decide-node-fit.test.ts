@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../../../src/machinery/api/node.ts';
 import type { Container, NodeSelectorTerm, Pod, PodSpec } from '../../../../../src/machinery/api/pod.ts';
-import { decideNodeFit } from '../../../../../src/hollow-cluster/kubelet/admission/decide-node-fit.ts';
+import {
+  decideNodeFit,
+  buildPodRequests,
+} from '../../../../../src/hollow-cluster/kubelet/admission/decide-node-fit.ts';
 import { decideNodeMatch } from '../../../../../src/hollow-cluster/kubelet/admission/decide-node-match.ts';
-import { buildPodRequests } from '../../../../../src/hollow-cluster/kubelet/admission/decide-node-fit.ts';
 import { PodAdmitter } from '../../../../../src/hollow-cluster/kubelet/admission/pod-admitter.ts';
 import type { PodAdmission } from '../../../../../src/hollow-cluster/kubelet/machine/decide-pressure-admission.ts';
 import { configAnnotations } from '../../../../../src/hollow-cluster/kubelet/pod-config/classify-pod.ts';

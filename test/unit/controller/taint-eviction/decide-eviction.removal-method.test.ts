@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decideRemovalMethod } from '../../../../src/controller/taint-eviction/decide-removal-method.ts';
+import { decideRemovalMethod } from '../../../../src/controller/taint-eviction/decide-eviction.ts';
 
 const due = { atMs: 1_000, forHealth: true } as const;
 const evidence = { timeoutMs: 500, isReachable: true, nowMs: 1_000 };
