@@ -1,5 +1,5 @@
 // After any faults between an informer and the API server have ended, the informer's store equals the server's state, its
-// handlers have received exactly the changes that lead to it, and no resources are leaked. Two hundred seeded schedules of
+// handlers have received exactly the changes that lead to it, and no resources are leaked. A hundred seeded schedules of
 // faults; FAULT_SEED=<number> runs one of them.
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { Lived } from '../../support/fault-world.ts';
 
-const seedsAll = 200;
+const seedsAll = 100;
 /** Seeds per worker thread. */
 const seedsTogether = 20;
 /** Maximum number of threads, so that other processes on the machine can run. */
