@@ -17,7 +17,7 @@ function filesBelow(folder: string): readonly string[] {
 }
 
 /**
- * One for each core, at the lowest priority: they compute, and the others, which measure times, wait for half of theirs. What
+ * One for each core, at the lowest priority: they compute, and the others, which measure times, wait for half of their time. What
  * they print comes at their end.
  */
 async function runTogether(files: readonly string[], options: readonly string[], processes: number): Promise<number> {

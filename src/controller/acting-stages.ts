@@ -21,7 +21,6 @@ import { PodEvictor } from './pod-eviction-mode/pod-evictor.ts';
 import { PodGarbageCollector } from './pod-gc/pod-garbage-collector.ts';
 import { type NodeMarkingState, PodMarker } from './pod-readiness/pod-marker.ts';
 import { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
-import type { NodeWrite } from './policies/classify-act.ts';
 import { removalRules } from './removal-rules.ts';
 import { podsByNode, TaintEvictor } from './taint-eviction/taint-evictor.ts';
 import { evictionsTotal } from './tainting/metrics.ts';
@@ -143,21 +142,9 @@ function buildNoExecuteTainter(stages: WritingStages): NoExecuteTainter {
     readyOf,
     takeTransitionAgeMs: (node) => transitions.takeTransitionAgeMs(node),
     isPaused: () => holds.evictionHold() !== undefined,
-    heldForMs: (node) => noExecuteHeldForMs(stages, node),
+    heldForMs: (node) => holds.noteNoExecuteHeldForMs(node),
     fullDisruption: () => zones.fullDisruption,
   });
-}
-
-/** Milliseconds for which a NoExecute taint that is due for the health of a node is held. */
-function noExecuteHeldForMs({ holds }: ObservingStages, node: string): number {
-  holds.noteAct({ node, act: 'add-taints', evicts: true });
-  return holds.noExecuteHeldForMs(node);
-}
-
-/** Milliseconds for which a write that is due is held. */
-function heldForMs({ holds }: ObservingStages, write: NodeWrite): number {
-  holds.noteAct(write);
-  return holds.heldForMs(write);
 }
 
 function buildPodEvictor(stages: WritingStages, lifecycle: NodeLifecycleOptions): PodEvictor {
@@ -180,7 +167,7 @@ function buildPodEvictor(stages: WritingStages, lifecycle: NodeLifecycleOptions)
     healthNowMs: () => freshness.nowMs(),
     isPaused: () => holds.evictionHold() !== undefined,
     heldForMs: (node) =>
-      Math.max(heldForMs(stages, { node, act: 'delete-pods', evicts: true }), holds.heldByMaintenanceMs(node)),
+      Math.max(holds.noteHeldForMs({ node, act: 'delete-pods', evicts: true }), holds.heldByMaintenanceMs(node)),
     arePodsStale: () => freshness.arePodsStale(),
     deletionRateOf: (node) => policies.deletionRateOf(node),
     isNodeWatchBehind: (version) => isNodeWatchBehind(version, lifecycle),
@@ -195,7 +182,7 @@ function isNodeWatchBehind(version: string, { writer, informers }: NodeLifecycle
 }
 
 function buildTaintEvictor(stages: WritingStages, options: NodeLifecycleOptions): TaintEvictor {
-  const { dependencies, pods, holds, freshness, liveNodes } = stages;
+  const { dependencies, pods, policies, holds, freshness, liveNodes } = stages;
   return new TaintEvictor({
     ...dependencies,
     pods,
@@ -205,7 +192,7 @@ function buildTaintEvictor(stages: WritingStages, options: NodeLifecycleOptions)
     arePodsStale: () => freshness.arePodsStale(),
     holdOf: (node) => holds.evictionHoldOf(node),
     policyHoldOf: (node) => {
-      holds.noteAct({ node, act: 'delete-pods', evicts: false });
+      policies.noteAct({ node, act: 'delete-pods', evicts: false }, undefined);
       return holds.policyHoldOf(node);
     },
     removals: removalRules(stages, options.controllers.nodeLifecycle),
@@ -230,7 +217,7 @@ function buildOutOfServiceTainter(
     renewedAt: (node) => leases.get(node)?.renewTime,
     live: liveLeases,
     signal,
-    heldForMs: (node) => (holds.evictionHold() === undefined ? noExecuteHeldForMs(stages, node) : Infinity),
+    heldForMs: (node) => (holds.evictionHold() === undefined ? holds.noteNoExecuteHeldForMs(node) : Infinity),
   });
 }
 
@@ -250,14 +237,14 @@ function buildFlappingWatch(
 }
 
 function buildMarkingQueues(stages: ObservingStages, { clock, meter }: NodeLifecycleOptions): PodMarkingQueues {
-  const { policies, nodes, health, freshness } = stages;
+  const { policies, nodes, health, freshness, holds } = stages;
   return new PodMarkingQueues({
     optionsOf: (zone) => policies.zoneOptions(zone),
     zoneOf: (name) => policies.zoneOf(nodes.get(name) ?? { name, labels: {} }),
     heartbeatOf: (node) => lastHeartbeatOf(health.get(node)),
     // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
     isPaused: () => freshness.staleness() !== undefined,
-    heldForMs: (node) => heldForMs(stages, { node, act: 'mark-pods-not-ready', evicts: false }),
+    heldForMs: (node) => holds.noteHeldForMs({ node, act: 'mark-pods-not-ready', evicts: false }),
     clock,
     meter,
   });

@@ -47,19 +47,15 @@ export class StageHolds {
   }
 
   /**
-   * Milliseconds for which the path-failure hold, a policy, a pause or, where it `evicts`, a breaker still holds this
-   * write; 0 if nothing does.
+   * Records that a write is about to be made, and what holds it. Milliseconds for which the path-failure hold, a policy, a
+   * pause or, where it `evicts`, a breaker still holds it; 0 if nothing does.
    */
-  heldForMs(write: NodeWrite): number {
-    const hold = this.#stages.policies.actHoldOf(write);
+  noteHeldForMs(write: NodeWrite): number {
+    const { policies } = this.#stages;
+    const hold = policies.actHoldOf(write);
+    policies.noteAct(write, hold);
     const policyMs = hold === undefined ? 0 : Math.max(1, hold.untilMs - this.#options.clock.nowMs());
     return Math.max(this.#heldByOutageMs(write.node), policyMs);
-  }
-
-  /** Records that a write is about to be made, and what holds it. */
-  noteAct(write: NodeWrite): void {
-    const { policies } = this.#stages;
-    policies.noteAct(write, policies.actHoldOf(write));
   }
 
   /**
@@ -95,9 +91,9 @@ export class StageHolds {
     return this.#stages.policies.breakerHoldOf(node) === undefined ? undefined : 'breaker';
   }
 
-  /** Milliseconds for which something still holds the NoExecute taint for the health of this node; 0 if nothing does. */
-  noExecuteHeldForMs(node: string): number {
-    return Math.max(this.heldForMs({ node, act: 'add-taints', evicts: true }), this.heldByMaintenanceMs(node));
+  /** As {@link noteHeldForMs} for the NoExecute taint for the health of this node, which planned maintenance holds too. */
+  noteNoExecuteHeldForMs(node: string): number {
+    return Math.max(this.noteHeldForMs({ node, act: 'add-taints', evicts: true }), this.heldByMaintenanceMs(node));
   }
 
   /** What holds the deletion of a pod of this node for its health. */

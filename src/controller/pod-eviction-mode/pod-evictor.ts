@@ -38,9 +38,9 @@ interface PodEvictorOptions extends WaitingNodesOptions, Omit<PodDeleterOptions,
   readonly fullDisruption: () => boolean;
 }
 
-/** Deletes the pods of nodes that are not Ready for too long. Deletes in its own loop: `run`, or `drain`. */
 const none: ReadonlyMap<string, unknown> = new Map();
 
+/** Deletes the pods of nodes that are not Ready for too long. Deletes in its own loop: `run`, or `drain`. */
 export class PodEvictor implements NodeEvictor {
   readonly #options: PodEvictorOptions;
   readonly #waiting: WaitingNodes;
@@ -92,7 +92,6 @@ export class PodEvictor implements NodeEvictor {
     return this.#release(node, 'full-disruption');
   }
 
-  /** The node no longer exists. If it is queued, its pods are still deleted when it is served (as upstream). */
   /** No taint is written. */
   start(): undefined {
     return undefined;
@@ -102,6 +101,7 @@ export class PodEvictor implements NodeEvictor {
     return none;
   }
 
+  /** The node no longer exists. If it is queued, its pods are still deleted when it is served (as upstream). */
   forget(name: string): void {
     this.#evicted.delete(name);
     this.#waiting.forget(name);

@@ -56,8 +56,9 @@ function buildTaint({ silence, noExecuteTaint, eviction }: NodeOutlook): readonl
     const note = `estimate, ${noExecuteTaint.key}`;
     countdowns.push({ kind: 'taint', label: 'NoExecute taint', startMs, endMs: timeOf(noExecuteTaint.when.at), note });
   }
-  if (eviction !== null && eviction.slot !== null) {
-    const endMs = timeOf(eviction.slot.at);
+  const slot = eviction?.slot ?? null;
+  if (slot !== null) {
+    const endMs = timeOf(slot.at);
     countdowns.push({ kind: 'taint', label: 'Eviction of the node', startMs, endMs, note: 'estimate' });
   }
   return countdowns;

@@ -26,8 +26,8 @@ export interface NodeOutlook {
   readonly grace: { readonly seconds: number } | null;
   readonly silence: { readonly since: Past | null; readonly from: Estimate | null } | null;
   readonly noExecuteTaint: { readonly key: string; readonly when: Estimate } | null;
-  /** Eviction mode. */
-  readonly eviction: { readonly due: Estimate | null; readonly slot: Estimate | null } | null;
+  /** Eviction mode. A controller of another version may serve it without `slot`. */
+  readonly eviction: { readonly due: Estimate | null; readonly slot?: Estimate | null } | null;
   readonly evictions: {
     readonly scheduled: number;
     readonly predicted: number;

@@ -1,6 +1,6 @@
 import { sortKeys } from '../../../machinery/api/json-map.ts';
 import { stringifyExact } from './parse-exact-json.ts';
-import { findStrictProblems } from './strict-fields.ts';
+import { findStrictProblems } from './find-strict-problems.ts';
 
 /** The text of a request body, for what its value no longer shows: fields that occur twice, and the order of fields. */
 export class BodySource {

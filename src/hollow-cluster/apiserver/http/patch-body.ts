@@ -1,7 +1,7 @@
 /** Patches, and what a strict decoding reports about them (upstream `handlers/patch.go`). */
 import { stringifyExact } from '../codec/parse-exact-json.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
-import { findListProblems, findStrictProblems } from '../codec/strict-fields.ts';
+import { findListProblems, findStrictProblems } from '../codec/find-strict-problems.ts';
 import type { ObjectPatch, PatchKind } from '../patch/object-patch.ts';
 import type { FieldValidation } from '../registry/body-reader.ts';
 import { isMap } from '../select-field.ts';

@@ -59,6 +59,8 @@ test('a silent node, and eviction mode', () => {
   );
   const evicted = buildCountdowns(outlookOf({ noExecuteTaint: null, eviction: { due: null, slot: null } }), nowMs);
   assert.equal(evicted.countdowns.length, 1);
+  const ofAnotherVersion = buildCountdowns(outlookOf({ noExecuteTaint: null, eviction: { due: null } }), nowMs);
+  assert.equal(ofAnotherVersion.countdowns.length, 1);
 });
 
 test('each pod runs for as long as it tolerates the taint', () => {
