@@ -106,7 +106,7 @@ export class DemoEnvironment {
     }
   }
 
-  /** Registers the nodes, starts the replicas and creates the pods. */
+  /** Registers the nodes, starts the replicas and creates the pods. Ends at once when the signal aborts, with less done. */
   async start(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const lifetime = this.#lifetime.signal;
@@ -115,8 +115,9 @@ export class DemoEnvironment {
     await this.fleet.whenRegistered(signal);
     while (!signal.aborted && allNodeNames().some((name) => this.ready(name) !== 'True'))
       await clock.sleep(pollEveryMs, signal);
+    if (signal.aborted) return;
     this.#running.push(...this.replicas.map((replica) => replica.run(lifetime)));
-    if (this.#options.pods !== false) await this.#bindPods(lifetime);
+    if (this.#options.pods !== false) await this.#bindPods(signal);
   }
 
   /** A client of the demo itself, which is neither the controller nor a node. */
@@ -202,10 +203,11 @@ export class DemoEnvironment {
 
   async #bindPods(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
+    const lifetime = this.#lifetime.signal;
     const create = (pod: KubeObject): Promise<KubeObject> =>
-      retryRefused(() => this.#demoApi.create('pods', pod, { signal }), clock, signal);
+      retryRefused(() => this.#demoApi.create('pods', pod, { signal: lifetime }), clock, lifetime);
     const manifests = allNodeNames().flatMap(podsOf);
-    for (let from = 0; from < manifests.length; from += podsCreatedAtOnceMax) {
+    for (let from = 0; from < manifests.length && !signal.aborted; from += podsCreatedAtOnceMax) {
       const some = manifests.slice(from, from + podsCreatedAtOnceMax);
       await Promise.all(some.map(create));
     }
