@@ -1,6 +1,5 @@
 // Runs test files under node:test, for the suites that measure real time on a machine they share.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,12 +13,12 @@ const filesRunAgain = 3;
  * run once more, alone, and are named at the end: these tests wait for real clocks and real servers, and a machine that
  * stood still for seconds fails one of them. What fails twice fails.
  */
-export async function runTestFiles(files: readonly string[], options: readonly string[]): Promise<number> {
+export function runTestFiles(files: readonly string[], options: readonly string[]): number {
   if (files.length === 0) return 0;
-  const first = await runOnce(files, options);
+  const first = runOnce(files, options);
   if (first.status === 0 || first.failed.length === 0 || first.failed.length > filesRunAgain) return first.status;
   console.log(`\n=== second run, one at a time, of what failed:\n${list(first.failed)}`);
-  const second = await runOnce(first.failed, [...options, '--test-concurrency=1']);
+  const second = runOnce(first.failed, [...options, '--test-concurrency=1']);
   if (second.status === 0) console.log(`\n=== FLAKY: failed at first, passed alone:\n${list(first.failed)}`);
   return second.status;
 }
@@ -32,13 +31,8 @@ export function useCompileCache(): void {
   process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled-modules');
 }
 
-interface Run {
-  readonly status: number;
-  /** Files with a failed test. */
-  readonly failed: readonly string[];
-}
-
-async function runOnce(files: readonly string[], options: readonly string[]): Promise<Run> {
+/** The status of one run, and the files with a failed test. */
+function runOnce(files: readonly string[], options: readonly string[]): { status: number; failed: readonly string[] } {
   const folder = mkdtempSync(join(tmpdir(), 'nlc-tests-'));
   const failedFiles = join(folder, 'failed');
   const reporters = [
@@ -47,8 +41,10 @@ async function runOnce(files: readonly string[], options: readonly string[]): Pr
     `--test-reporter=${join(import.meta.dirname, 'failed-files-reporter.ts')}`,
     `--test-reporter-destination=${failedFiles}`,
   ];
-  const child = spawn(process.execPath, ['--test', ...reporters, ...options, ...files], { stdio: 'inherit' });
-  const [status] = (await once(child, 'close')) as [number | null];
+  const { status, error } = spawnSync(process.execPath, ['--test', ...reporters, ...options, ...files], {
+    stdio: 'inherit',
+  });
+  if (error !== undefined) throw error;
   const failed = existsSync(failedFiles) ? readFileSync(failedFiles, 'utf8').split('\n').filter(Boolean) : [];
   rmSync(folder, { recursive: true });
   return { status: status ?? 1, failed };

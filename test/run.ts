@@ -1,10 +1,9 @@
 // Runs the tests below the folders named as arguments. Unit, scenario and architecture tests share two processes (they touch
 // neither sockets nor global state); the others get one process a file. Files named `*.long.test.ts` take more than some ten
 // seconds each: whole outages in real time, random histories, large fleets. `--long` runs only these, else they are left out.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import { runTestFiles, useCompileCache } from './run-files.ts';
 
 const together = new Set(['unit', 'scenarios', 'simulator', 'architecture', 'vectors']);
@@ -16,23 +15,23 @@ function filesBelow(folder: string): readonly string[] {
     .sort();
 }
 
-/**
- * One for each core, at the lowest priority: they compute, and the others, which measure times, wait for half of their time. What
- * they print comes at their end.
- */
+/** Beside each other, one for each core; what all but the first print comes at their end. */
 async function runTogether(files: readonly string[], options: readonly string[], processes: number): Promise<number> {
   const shares = Array.from({ length: processes }, (_, place) => files.filter((_file, at) => at % processes === place));
-  const codes = await Promise.all(shares.filter((share) => share.length > 0).map((share) => runShare(share, options)));
+  const runs = shares.filter((share) => share.length > 0).map((share, at) => startTogether(share, options, at === 0));
+  const codes = await Promise.all(runs.map(ended));
   return codes.find((code) => code !== 0) ?? 0;
 }
 
-async function runShare(files: readonly string[], options: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, ['--test', '--test-isolation=none', ...options, ...files], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+function startTogether(files: readonly string[], options: readonly string[], prints: boolean): ChildProcess {
+  return spawn(process.execPath, ['--test', '--test-isolation=none', ...options, ...files], {
+    stdio: ['ignore', prints ? 'inherit' : 'pipe', 'inherit'],
   });
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+}
+
+async function ended(child: ChildProcess): Promise<number> {
   const output: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   process.stdout.write(Buffer.concat(output));
   return signal === null ? (code ?? 1) : 1;
@@ -65,8 +64,8 @@ if (shared.length + apart.length === 0) {
 if (coverage.length === 0) useCompileCache();
 /** Coverage is counted in one process. */
 const processes = coverage.length > 0 ? 1 : 2;
-const codes = await Promise.all([
-  runTogether(shared, [...coverage, ...options], processes),
+const codes = [
+  await runTogether(shared, [...coverage, ...options], processes),
   runTestFiles(apart, ['--test-concurrency=3', '--test-timeout=170000', ...options]),
-]);
+];
 process.exit(codes.find((code) => code !== 0) ?? 0);

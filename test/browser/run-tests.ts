@@ -9,9 +9,9 @@ const fileTimeoutMs = 120_000;
 /** These measure what a page does while it has a core of its own. */
 const alone: ReadonlySet<string> = new Set(['many-nodes.test.ts']);
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = main(process.argv.slice(2));
 
-async function main(chosen: readonly string[]): Promise<number> {
+function main(chosen: readonly string[]): number {
   const found = unpackedChromium();
   if ('missing' in found) {
     console.log(`browser: the tests are SKIPPED, ${found.missing}`);
@@ -21,10 +21,10 @@ async function main(chosen: readonly string[]): Promise<number> {
   const files = chosen.length > 0 ? chosen : globSync(join(import.meta.dirname, '*.test.ts')).sort();
   const measuring = files.filter((file) => alone.has(basename(file)));
   const others = files.filter((file) => !alone.has(basename(file)));
-  const codes = [await run(measuring, 1), await run(others, 2)];
+  const codes = [run(measuring, 1), run(others, 2)];
   return codes.find((code) => code !== 0) ?? 0;
 }
 
-function run(files: readonly string[], concurrency: number): Promise<number> {
+function run(files: readonly string[], concurrency: number): number {
   return runTestFiles(files, [`--test-concurrency=${concurrency}`, `--test-timeout=${fileTimeoutMs}`]);
 }

@@ -30,13 +30,13 @@ const versionTests: readonly string[] = [
 ];
 const usageError = 2;
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = main(process.argv.slice(2));
 
-async function main(args: readonly string[]): Promise<number> {
+function main(args: readonly string[]): number {
   try {
     const { version, others } = splitArguments(args);
     if (version !== undefined) selectVersion(version);
-    return await runTests(others, version === undefined ? everyFile : filesOfOneVersion);
+    return runTests(others, version === undefined ? everyFile : filesOfOneVersion);
   } catch (error) {
     if (!(error instanceof UnknownVersion)) throw error;
     console.log(`control plane: ${error.message}`);
@@ -44,7 +44,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-async function runTests(chosen: readonly string[], byDefault: () => readonly string[]): Promise<number> {
+function runTests(chosen: readonly string[], byDefault: () => readonly string[]): number {
   useCompileCache();
   const buildCode = runNode([
     join(import.meta.dirname, '..', '..', 'tools', 'control-plane', 'build.ts'),
@@ -59,16 +59,16 @@ async function runTests(chosen: readonly string[], byDefault: () => readonly str
   const files = chosen.length > 0 ? chosen : byDefault();
   const isAlone = (file: string): boolean => alone.has(basename(file));
   const codes = [
-    await runFiles(
+    runFiles(
       files.filter((file) => !isAlone(file)),
       together,
     ),
-    await runFiles(files.filter(isAlone), 1),
+    runFiles(files.filter(isAlone), 1),
   ];
   return codes.find((code) => code !== 0) ?? 0;
 }
 
-function runFiles(files: readonly string[], concurrency: number): Promise<number> {
+function runFiles(files: readonly string[], concurrency: number): number {
   return runTestFiles(files, [`--test-concurrency=${concurrency}`, `--test-timeout=${fileTimeoutMs}`]);
 }
 

@@ -19,9 +19,9 @@ const needingRelease: ReadonlySet<string> = new Set(['workflows.test.ts']);
 const needingImage: ReadonlySet<string> = new Set(['image.test.ts']);
 const needingControlPlane: ReadonlySet<string> = new Set(['cluster.test.ts', 'modes.test.ts', 'scheduling.test.ts']);
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = main(process.argv.slice(2));
 
-async function main(chosen: readonly string[]): Promise<number> {
+function main(chosen: readonly string[]): number {
   useCompileCache();
   const tools = join(import.meta.dirname, '..', '..', 'tools', 'packaging');
   for (const script of ['build-programs.ts', 'build-modules.ts', 'image/fetch-inputs.ts']) {
@@ -31,11 +31,11 @@ async function main(chosen: readonly string[]): Promise<number> {
   if (chosen.length > 0) return runFiles(chosen, 1);
   const others = [...withoutTools(), ...withKrew(), ...withRelease(), ...withImage(), ...withTools()];
   // They wait for a demo and for clusters half of their time.
-  const codes = [await runFiles(others, 3), await runFiles(withControlPlane(), 2)];
+  const codes = [runFiles(others, 3), runFiles(withControlPlane(), 2)];
   return codes.find((code) => code !== 0) ?? 0;
 }
 
-function runFiles(files: readonly string[], concurrency: number): Promise<number> {
+function runFiles(files: readonly string[], concurrency: number): number {
   return runTestFiles(files, [`--test-concurrency=${concurrency}`, `--test-timeout=${fileTimeoutMs}`]);
 }
 
