@@ -15,7 +15,7 @@ const runByItself: ReadonlySet<string> = new Set(['kubelet-parity.test.ts']);
 /** These measure times under load, or use both cores: one at a time. The others wait for most of their time. */
 const alone: ReadonlySet<string> = new Set(['churn.test.ts', 'faults.test.ts', 'high-availability.test.ts']);
 /** As many others at a time: the start of a control plane uses two cores for some seconds. */
-const together = 4;
+const together = 3;
 
 /** What `--kubernetes VERSION` runs: what depends on the version of the API server or of kube-controller-manager. */
 const versionTests: readonly string[] = [
