@@ -1,7 +1,7 @@
 // `npm run test:sim`: runs seeds of the simulator, in several processes, and reports every violation with the command that
 // replays it.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { planRun } from '../../src/simulator/run-plan.ts';
 import { Trace } from '../../src/simulator/trace.ts';
@@ -100,7 +100,7 @@ function report(tallies: readonly Tally[], startedAtMs: number): number {
 
 /** What a job does: the seeds are read from its standard input. */
 async function runShare(shrinks: boolean): Promise<number> {
-  const seeds = JSON.parse(readFileSync(process.stdin.fd, 'utf8')) as readonly number[];
+  const seeds = (await json(process.stdin)) as readonly number[];
   process.stdout.write(`tally ${JSON.stringify(await runSeeds(seeds, shrinks))}\n`);
   return 0;
 }
