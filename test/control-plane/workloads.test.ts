@@ -171,11 +171,14 @@ describe('kube-scheduler and kube-controller-manager on the embedded API server'
     await kubectl('expose', 'deployment', 'web', '--port=80');
     await kubectl('create', 'poddisruptionbudget', 'web', '--selector=app=web', '--min-available=4');
     await waitUntil('endpoints and budget', { timeoutMs }, async () => {
+      // One slice for each address family: a Service without rules of its own names none.
       const slices = await list<{ readonly endpoints?: readonly unknown[] }>(
         '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dweb',
       );
       const [budget] = await list('/apis/policy/v1/namespaces/default/poddisruptionbudgets');
-      return slices[0]?.endpoints?.length === 5 && budget?.status?.['disruptionsAllowed'] === 1;
+      return (
+        slices.flatMap(({ endpoints }) => endpoints ?? []).length === 5 && budget?.status?.['disruptionsAllowed'] === 1
+      );
     });
     const accounts = await list('/api/v1/namespaces/default/serviceaccounts');
     assert.deepEqual(
