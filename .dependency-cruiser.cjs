@@ -66,6 +66,8 @@ const PURE =
   '(^|/)(assess|build|classify|correlate|decide|decode|describe|diff|estimate|format|merge|parse|plan|select|to|validate)-[^/]+\\.ts$';
 /** Commands, decisions, options and shared types: every stage may import them. */
 const MODEL = '^src/controller/model/';
+/** The one table of what holds an act: every stage and every report may ask it. */
+const HOLDS = '^src/controller/holds/';
 
 module.exports = {
   forbidden: [
@@ -155,7 +157,7 @@ module.exports = {
         'Stages do not know each other. Two folders are no stages: snapshot reads all of them, node-work asks labels and tainting whether a node needs work.',
       severity: 'error',
       from: { path: '^src/controller/([^/]+)/', pathNot: '^src/controller/(snapshot|node-work)/' },
-      to: { path: '^src/controller/([^/]+)/', pathNot: ['^src/controller/$1/', MODEL] },
+      to: { path: '^src/controller/([^/]+)/', pathNot: ['^src/controller/$1/', MODEL, HOLDS] },
     },
     {
       name: 'stages-never-look-up',

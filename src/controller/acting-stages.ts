@@ -90,7 +90,7 @@ export function buildActingStages(
 
 function buildWriting(stages: ObservingStages, options: NodeLifecycleOptions, hooks: WriteHooks): WritingStages {
   const { informers, clock, meter } = options;
-  const { nodes, decisions, policies } = stages;
+  const { nodes, decisions, holds } = stages;
   const podResponses = new MutationCache<PodView>((key) => informers.pods.store.get(key), {
     nowMs: () => clock.monotonicMs(),
     listSentAtMs: () => informers.pods.status().lastListSentAtMs,
@@ -99,7 +99,7 @@ function buildWriting(stages: ObservingStages, options: NodeLifecycleOptions, ho
   // A remembered response is dropped when the watch has caught up with it, not only at the next read.
   informers.pods.onChange('answers', ({ key }) => void podResponses.get(key));
   const toApi = { ...options, ...hooks, nodes, pods: podResponses, decisions };
-  const writer = policies.holding(options.writer ?? new ApiWriter(toApi));
+  const writer = holds.holding(options.writer ?? new ApiWriter(toApi));
   return {
     ...stages,
     pods: overlaid(informers.pods.store, podResponses),
@@ -141,8 +141,7 @@ function buildNoExecuteTainter(stages: WritingStages): NoExecuteTainter {
     serving,
     readyOf,
     takeTransitionAgeMs: (node) => transitions.takeTransitionAgeMs(node),
-    isPaused: () => holds.evictionHold() !== undefined,
-    heldForMs: (node) => holds.noteNoExecuteHeldForMs(node),
+    holds,
     fullDisruption: () => zones.fullDisruption,
   });
 }
@@ -165,10 +164,7 @@ function buildPodEvictor(stages: WritingStages, lifecycle: NodeLifecycleOptions)
     readyOf,
     healthOf: (node) => health.get(node),
     healthNowMs: () => freshness.nowMs(),
-    isPaused: () => holds.evictionHold() !== undefined,
-    heldForMs: (node) =>
-      Math.max(holds.noteHeldForMs({ node, act: 'delete-pods', evicts: true }), holds.heldByMaintenanceMs(node)),
-    arePodsStale: () => freshness.arePodsStale(),
+    holds,
     deletionRateOf: (node) => policies.deletionRateOf(node),
     isNodeWatchBehind: (version) => isNodeWatchBehind(version, lifecycle),
     liveNode: (name) => liveNodes.latest(name),
@@ -182,7 +178,7 @@ function isNodeWatchBehind(version: string, { writer, informers }: NodeLifecycle
 }
 
 function buildTaintEvictor(stages: WritingStages, options: NodeLifecycleOptions): TaintEvictor {
-  const { dependencies, pods, policies, holds, freshness, liveNodes } = stages;
+  const { dependencies, pods, holds, freshness, liveNodes } = stages;
   return new TaintEvictor({
     ...dependencies,
     pods,
@@ -191,10 +187,7 @@ function buildTaintEvictor(stages: WritingStages, options: NodeLifecycleOptions)
     isCacheLate: (node) => holds.isCacheLate(node),
     arePodsStale: () => freshness.arePodsStale(),
     holdOf: (node) => holds.evictionHoldOf(node),
-    policyHoldOf: (node) => {
-      policies.noteAct({ node, act: 'delete-pods', evicts: false }, undefined);
-      return holds.policyHoldOf(node);
-    },
+    policyHoldOf: (node) => holds.askPolicyHold(node),
     removals: removalRules(stages, options.controllers.nodeLifecycle),
     isNodeWatchBehind: (version) => isNodeWatchBehind(version, options),
     liveNode: (name, sentSinceMs) => liveNodes.latest(name, sentSinceMs),
@@ -217,7 +210,7 @@ function buildOutOfServiceTainter(
     renewedAt: (node) => leases.get(node)?.renewTime,
     live: liveLeases,
     signal,
-    heldForMs: (node) => (holds.evictionHold() === undefined ? holds.noteNoExecuteHeldForMs(node) : Infinity),
+    holds,
   });
 }
 
@@ -237,14 +230,12 @@ function buildFlappingWatch(
 }
 
 function buildMarkingQueues(stages: ObservingStages, { clock, meter }: NodeLifecycleOptions): PodMarkingQueues {
-  const { policies, nodes, health, freshness, holds } = stages;
+  const { policies, nodes, health, holds } = stages;
   return new PodMarkingQueues({
     optionsOf: (zone) => policies.zoneOptions(zone),
     zoneOf: (name) => policies.zoneOf(nodes.get(name) ?? { name, labels: {} }),
     heartbeatOf: (node) => lastHeartbeatOf(health.get(node)),
-    // A stale watch may not show that a kubelet is back, whose status must not be overwritten.
-    isPaused: () => freshness.staleness() !== undefined,
-    heldForMs: (node) => holds.noteHeldForMs({ node, act: 'mark-pods-not-ready', evicts: false }),
+    holds,
     clock,
     meter,
   });

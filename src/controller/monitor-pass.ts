@@ -28,6 +28,7 @@ import { healthTaintsOf } from './tainting/decide-taints.ts';
 import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import type { Evaluation, ZoneChange, ZoneTable } from './zones/zone-table.ts';
 import type { Now } from './model/node-state.ts';
+import type { NodeHolds } from './node-holds.ts';
 
 /** `timeAdded` has whole seconds: a taint may be up to this much younger. */
 const stampResolutionMs = 1_000;
@@ -40,8 +41,9 @@ const unnoticedGraces = 2;
 interface MonitorPassOptions {
   readonly policies: Pick<
     PolicyStage,
-    'current' | 'zoneOf' | 'holdOf' | 'observe' | 'evaluateBreakers' | 'forget' | 'maintenance' | 'noteMaintenance'
+    'current' | 'zoneOf' | 'modeOf' | 'observe' | 'evaluateBreakers' | 'forget' | 'maintenance' | 'noteMaintenance'
   >;
+  readonly holds: Pick<NodeHolds, 'observe' | 'forget'>;
   readonly flapping: Pick<FlappingWatch, 'endsInMs' | 'takeEnded'>;
   readonly nodes: NodeSource;
   readonly store: Pick<StoreReader<NodeView>, 'keys' | 'get'>;
@@ -250,7 +252,7 @@ export class MonitorPass {
     { isNew, now, findings }: { readonly isNew: boolean; readonly now: Now; readonly findings: Findings },
   ): void {
     const { name } = node;
-    const { health, transitions, outage, store, policies } = this.#options;
+    const { health, transitions, outage, store, policies, holds } = this.#options;
     const record = health.get(name);
     const ready = assessment.kind === 'silent' ? 'Unknown' : readyOf(node);
     health.schedule(name, assessment, now.monotonicMs, store.get(name)?.resourceVersion === node.resourceVersion);
@@ -266,7 +268,9 @@ export class MonitorPass {
     this.#count(node, ready, isMaintained);
     this.#noteReady(node, { uid: node.uid, ready, isSilent: assessment.kind === 'silent' });
     this.#noteUnnoticed(node, now);
-    policies.observe(node, assessment.kind === 'alive' && ready === 'True');
+    const isHealthy = assessment.kind === 'alive' && ready === 'True';
+    policies.observe(node, isHealthy);
+    holds.observe(name, isHealthy);
   }
 
   /** A node that is not ready because of planned maintenance is no evidence of a disruption. */
@@ -283,7 +287,7 @@ export class MonitorPass {
     const silentMs = now.monotonicMs - (health.get(node.name)?.heartbeatAtMs ?? now.monotonicMs);
     const graceMs = policies.current(node.name).nodeMonitorGracePeriodMs;
     const isUnnoticed = readyOf(node) === 'True' && silentMs > unnoticedGraces * graceMs;
-    if (isUnnoticed && !transitions.isWithheld(node.name) && policies.holdOf(node.name) === undefined)
+    if (isUnnoticed && !transitions.isWithheld(node.name) && policies.modeOf(node.name) === undefined)
       this.#unnoticed.add(node.name);
     else this.#unnoticed.delete(node.name);
   }
@@ -329,7 +333,7 @@ export class MonitorPass {
   }
 
   #remove(name: string, { uid }: KnownNode, findings: Findings): void {
-    const { health, transitions, zones, outage, policies, recorder, decisions } = this.#options;
+    const { health, transitions, zones, outage, policies, holds, recorder, decisions } = this.#options;
     this.#known.delete(name);
     this.#unnoticed.delete(name);
     health.forget(name);
@@ -337,6 +341,7 @@ export class MonitorPass {
     outage.clear(name);
     zones.remove(name);
     policies.forget(name);
+    holds.forget(name);
     findings.removed.push(name);
     recorder.record(nodeRemoved({ name, uid }));
     decisions.note({ kind: 'node-removed', node: name });

@@ -19,6 +19,7 @@ import {
   readCollectionSizes,
   showCollectionSizes,
 } from './snapshot/collection-sizes.ts';
+import * as holds from './holds/metrics.ts';
 import { heldNodes } from './snapshot/held-nodes.ts';
 import { waitingPods } from './snapshot/waiting-pods.ts';
 import type { PassResult } from './monitor-pass.ts';
@@ -65,6 +66,7 @@ export const controllerMetrics: readonly MetricDefinition[] = [
     outOfService,
     flapping,
     policies,
+    holds,
     workQueues,
   ),
   decisionsTotal,
@@ -350,6 +352,7 @@ export class NodeLifecycle {
   #observePolicies(node: NodeView): void {
     const isReady = readyOf(node) === 'True';
     this.stages.policies.observe(node, isReady);
+    this.stages.holds.observe(node.name, isReady);
     this.stages.policies.noteMaintenance(node.name);
     this.stages.policies.maintenance.observe(node.name, isReady);
   }
@@ -450,8 +453,9 @@ export class NodeLifecycle {
 
   /** A node that no pass has evaluated: a standby runs no passes, and nodes come and go there for months. */
   #forgetUnseen(name: string): void {
-    const { health, monitor, loops, policies, evidence } = this.stages;
+    const { health, monitor, loops, policies, holds, evidence } = this.stages;
     health.forget(name);
+    holds.forget(name);
     evidence.forget(name);
     policies.forget(name);
     monitor.untouch(name);

@@ -14,10 +14,10 @@ import { HealthTable } from './health/health-table.ts';
 import { HealthTransitions } from './health/health-transitions.ts';
 import type { NodeLifecycleOptions } from './lifecycle-options.ts';
 import type { Now } from './model/node-state.ts';
+import { NodeHolds } from './node-holds.ts';
 import type { ObservedSilence } from './outage/estimate-silences.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
 import { PolicyStage } from './policies/policy-stage.ts';
-import { StageHolds } from './stage-holds.ts';
 import { podsByNode } from './taint-eviction/taint-evictor.ts';
 import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import { ZoneTable } from './zones/zone-table.ts';
@@ -44,7 +44,7 @@ export interface ObservingStages extends Sources {
   readonly zones: ZoneTable;
   readonly outage: OutageWatch;
   readonly queues: ZoneTaintQueues;
-  readonly holds: StageHolds;
+  readonly holds: NodeHolds;
   /** The current time on the health clock, which counts only time in which a heartbeat would have been received. */
   readonly healthNow: () => Now;
 }
@@ -71,8 +71,9 @@ export function buildObservingStages(options: NodeLifecycleOptions, beingTainted
   const outage = buildOutageWatch({ ...sources, policies, freshness, health, healthNow }, options);
   const queues = new ZoneTaintQueues((zone) => policies.zoneOptions(zone), meter, clock);
   queues.onEarlier(() => sources.serving.wakeUp());
-  const holds = new StageHolds({ nodes: sources.nodes, policies, freshness, health, zones, outage }, options);
-  return { ...sources, policies, canary, freshness, health, transitions, zones, outage, queues, holds, healthNow };
+  const observed = { ...sources, policies, freshness, health, transitions, zones, outage, queues };
+  const holds = new NodeHolds(observed, options);
+  return { ...observed, canary, holds, healthNow };
 }
 
 function buildSources({ informers, clock, logger, meter }: NodeLifecycleOptions): Sources {

@@ -1,7 +1,7 @@
 // Settings of the config file and policies that are objects of the API, together.
 import type { ReadPolicyObject } from '../../policy/objects/decide-policies-in-force.ts';
 import { policyObjectName } from '../../machinery/api/node-lifecycle-policy.ts';
-import { readPolicyObject } from '../../policy/schema/policy-object-reader.ts';
+import { readGuard, readPolicyObject } from '../../policy/schema/policy-object-reader.ts';
 import type { ConfigOutcome, ControllerConfig } from './config.ts';
 import { validatePolicyGrace } from './rules.ts';
 
@@ -13,7 +13,7 @@ export function readPolicyUnder(
   const read = readPolicyObject(object);
   if ('problems' in read) return read;
   const problems = validatePolicyGrace(read.policy, nodeMonitorPeriodMs, 'spec.nodeMonitorGracePeriod');
-  return problems.length > 0 ? { problems } : read;
+  return problems.length > 0 ? { problems, guard: readGuard(object) } : read;
 }
 
 /** A file whose settings would make policies invalid that are in force is rejected, as if the policies were in it. */

@@ -5,14 +5,9 @@ import { isHealthTaint, noExecuteTaints } from '../../machinery/api/taints.ts';
 import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { zoneLevels, zoneName } from '../../machinery/api/zone.ts';
 import { graceOf, missing, readyOf } from '../../controller/health/assess-node.ts';
+import { decideHold, describeHoldKind, holdsOf } from '../../controller/holds/decide-holds.ts';
+import { type Act, type HoldEvidence, noHolds } from '../../controller/model/holds.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
-import {
-  type BreakerHold,
-  describeHoldSource,
-  type Maintenance,
-  type NodeAct,
-  type NodeHold,
-} from '../../controller/model/policy.ts';
 import { assessOutOfService } from '../../controller/out-of-service/assess-out-of-service.ts';
 import { decideOrder } from '../../controller/out-of-service/decide-order.ts';
 import type { PolicyStage } from '../../controller/policies/policy-stage.ts';
@@ -20,8 +15,6 @@ import { decideEviction, type RunningTaint } from '../../controller/taint-evicti
 import { decideNoExecuteNeed, healthTaintsOf } from '../../controller/tainting/decide-taints.ts';
 import { ClusterEvaluation, type ClusterState } from './cluster-evaluation.ts';
 import type { ClusterPreview, NodePreview, PolicyPreview, PreviewHold, TaintPreview, ZonePreview } from './preview.ts';
-
-type Hold = NodeHold | BreakerHold | Maintenance;
 
 /** `before`: the options that were in force until now. */
 export function buildPreview(
@@ -80,9 +73,7 @@ function decideMark(evaluation: ClusterEvaluation, node: NodeView): NodePreview[
   const assessment = evaluation.assess(node);
   if (assessment.kind === 'alive') return 'later';
   if (assessment.conditions.length === 0) return 'already';
-  return evaluation.policies.actHoldOf({ node: node.name, act: 'mark-unknown', evicts: false }) === undefined
-    ? 'now'
-    : 'held';
+  return isHeld(evaluation, node.name, 'mark-unknown') ? 'held' : 'now';
 }
 
 interface TaintFate {
@@ -92,28 +83,25 @@ interface TaintFate {
 }
 
 function decideTaint(evaluation: ClusterEvaluation, { name, taints }: NodeView, ready: string): TaintFate {
-  const { policies, zones } = evaluation;
-  const isHeld = (act: NodeAct, evicts: boolean): boolean =>
-    policies.actHoldOf({ node: name, act, evicts }) !== undefined;
-  const need = decideNoExecuteNeed(zones.fullDisruption ? 'True' : ready, taints);
+  const need = decideNoExecuteNeed(evaluation.zones.fullDisruption ? 'True' : ready, taints);
   switch (need.need) {
     case 'none':
-      return { taint: isHeld('remove-taints', false) ? 'held' : 'removed', wanted: [] };
+      return { taint: isHeld(evaluation, name, 'remove-taints') ? 'held' : 'removed', wanted: [] };
     case 'settled': {
       const carried = healthTaintsOf(taints).map(({ key }) => key);
       return { taint: carried.length > 0 ? 'carried' : 'none', wanted: carried };
     }
     case 'swap':
-      return { taint: isHeld('add-taints', true) ? 'held' : 'carried', wanted: [need.add.key] };
+      return { taint: isHeld(evaluation, name, 'add-no-execute') ? 'held' : 'carried', wanted: [need.add.key] };
     case 'add':
-      return decideAddition(evaluation, name, need.key, isHeld('add-taints', true));
+      return decideAddition(evaluation, name, need.key);
   }
 }
 
-function decideAddition(evaluation: ClusterEvaluation, node: string, key: string, isHeld: boolean): TaintFate {
+function decideAddition(evaluation: ClusterEvaluation, node: string, key: string): TaintFate {
   const { zones, options } = evaluation;
   if (!options.taintBasedEvictions) return { taint: 'none', wanted: [] };
-  if (isHeld) return { taint: 'held', wanted: [key] };
+  if (isHeld(evaluation, node, 'add-no-execute')) return { taint: 'held', wanted: [key] };
   const levels = zoneLevels(zones.zoneOfMember(node) ?? '');
   const isStopped = levels.some((zone) => zones.plan(zone)?.ratePerSecond === 0);
   if (!isStopped) evaluation.noteTainted(node);
@@ -130,23 +118,17 @@ function decideOutOfService(evaluation: ClusterEvaluation, node: NodeView): Node
     orderOf: (evidence) =>
       decideOrder(evidence, { observed: 'unknown', node, renewedAt: evaluation.renewedAt(node.name) }),
   });
-  const isHeld = (act: NodeAct, evicts: boolean): boolean =>
-    policies.actHoldOf({ node: node.name, act, evicts }) !== undefined;
-  if (state.kind === 'due') return isHeld('add-taints', true) ? 'held' : 'added';
-  if (state.kind === 'back') return isHeld('remove-taints', false) ? 'held' : 'removed';
+  if (state.kind === 'due') return isHeld(evaluation, node.name, 'add-out-of-service') ? 'held' : 'added';
+  if (state.kind === 'back') return isHeld(evaluation, node.name, 'remove-taints') ? 'held' : 'removed';
   return state.kind === 'in-place' ? 'carried' : 'none';
 }
 
-function decideKeeping(
-  { flapping, policies }: ClusterEvaluation,
-  node: NodeView,
-): Pick<NodePreview, 'flapping' | 'keptUntil'> {
-  const state = flapping.assess(node);
+function decideKeeping(evaluation: ClusterEvaluation, node: NodeView): Pick<NodePreview, 'flapping' | 'keptUntil'> {
+  const state = evaluation.flapping.assess(node);
   if (state.kind === 'kept') return { flapping: 'kept', keptUntil: state.record.until };
   // Nothing is due: that takes a recovery that was observed.
   if (state.kind === 'none' || state.kind === 'due') return { flapping: 'none', keptUntil: null };
-  const isHeld = policies.actHoldOf({ node: node.name, act: 'remove-taints', evicts: false }) !== undefined;
-  return { flapping: isHeld ? 'held' : 'released', keptUntil: null };
+  return { flapping: isHeld(evaluation, node.name, 'remove-taints') ? 'held' : 'released', keptUntil: null };
 }
 
 /** Whether the pod is evicted by the taints of its node, those that it gets included. */
@@ -156,7 +138,7 @@ function decidePod(
   pod: PodView,
   { taint, wanted }: TaintFate,
 ): 'stays' | 'evicted' | 'held' {
-  const { now, policies, zones } = evaluation;
+  const { now, policies } = evaluation;
   const others = noExecuteTaints(node.taints).filter((known) => !isHealthTaint(known));
   const carried = noExecuteTaints(node.taints).filter((known) => isHealthTaint(known) && wanted.includes(known.key));
   const coming = wanted.filter((key) => !carried.some((known) => known.key === key));
@@ -172,27 +154,36 @@ function decidePod(
   if (fate.kind === 'stay') return 'stays';
   const { forHealth } = fate;
   const waits = forHealth && coming.some((key) => key === fate.taint) && (taint === 'held' || taint === 'stopped');
-  const isHeld = policies.actHoldOf({ node: node.name, act: 'delete-pods', evicts: forHealth }) !== undefined;
-  return waits || isHeld || (forHealth && zones.fullDisruption) ? 'held' : 'evicted';
+  return waits || isHeld(evaluation, node.name, forHealth ? 'delete-for-health' : 'delete-for-taint')
+    ? 'held'
+    : 'evicted';
 }
 
-/** The strictest: a mode or a pause before a breaker, that before maintenance, and that before other nodes being emptied. */
-function describeHold({ policies }: ClusterEvaluation, { name }: NodeView, taint: TaintPreview): PreviewHold | null {
-  const hold = policies.holdOf(name) ?? policies.breakerHoldOf(name) ?? policies.maintenanceOf(name);
-  const full = taint === 'held' ? policies.emptying.statusHolding(name) : undefined;
-  if (hold === undefined)
-    return full === undefined ? null : { what: `maxConcurrentEvictions of policy ${full.policy}`, until: null };
+/** The first hold of what begins to empty the node, and of its pods once it has the taint. */
+function describeHold(evaluation: ClusterEvaluation, { name }: NodeView, taint: TaintPreview): PreviewHold | null {
+  const evidence = evidenceOf(evaluation, name);
+  const act = taint === 'carried' ? 'delete-for-health' : 'add-no-execute';
+  const [hold] = [...holdsOf(evidence, act, evaluation.now.wallMs)].filter(({ scope }) => scope !== 'zone');
+  if (hold === undefined) return null;
+  const { kind, untilMs } = hold;
+  return { what: describeHoldKind(kind, evidence), until: Number.isFinite(untilMs) ? formatTime(untilMs) : null };
+}
+
+function isHeld(evaluation: ClusterEvaluation, node: string, act: Act): boolean {
+  const ends = ['time', 'change'] as const;
+  return decideHold(evidenceOf(evaluation, node), act, { nowMs: evaluation.now.wallMs, ends }) !== undefined;
+}
+
+/** What one reading of the cluster shows: no watch is stale, and nothing was observed to happen together. */
+function evidenceOf({ policies, zones }: ClusterEvaluation, node: string): HoldEvidence {
   return {
-    what: nameHold(hold, policies.selectionOf(name)),
-    until: Number.isFinite(hold.untilMs) ? formatTime(hold.untilMs) : null,
+    ...noHolds,
+    mode: policies.modeOf(node),
+    maintenance: policies.maintenanceOf(node),
+    breaker: policies.openBreakerOf(node),
+    emptying: policies.emptying.fullFor(node),
+    isFullyDisrupted: zones.fullDisruption,
   };
-}
-
-function nameHold(hold: Hold, selection: ReturnType<PolicyStage['selectionOf']>): string {
-  const policy = selection.kind === 'policy' ? selection.policy.name : '';
-  if ('signals' in hold) return `planned maintenance (policy ${policy})`;
-  if (hold.mode === 'Breaker') return `the open breaker of policy ${policy}`;
-  return `${hold.mode === 'Observe' ? 'mode Observe' : 'a pause'} of ${describeHoldSource(hold.source)}`;
 }
 
 function buildZone({ zones, policies }: ClusterEvaluation, zone: string): ZonePreview {

@@ -86,11 +86,15 @@ function policyObjectsRows({ policyObjects }: StatusOutlook): readonly Row[] {
   return [
     ['policies', `${inForce} NodeLifecyclePolicy objects in force`],
     ...refused.map(({ object, problems, generation }): Row => {
-      const meanwhile = generation === null ? 'it is not in force' : `generation ${generation} stays in force`;
-      return ['invalid', `${object}: ${problems.join('; ')}; ${meanwhile}`];
+      return ['invalid', `${object}: ${problems.join('; ')}; ${meanwhileText(generation)}`];
     }),
     ...annotations.map(({ object, problem }): Row => ['invalid', `${object}: ${problem}`]),
   ];
+}
+
+function meanwhileText(generation: PolicyObjectsReport['refused'][number]['generation']): string {
+  if (generation === null) return 'it is not in force';
+  return generation === 'paused' ? 'the nodes that it selects are paused' : `generation ${generation} stays in force`;
 }
 
 function policyCountText({ policy, mode, nodes, conflicts, breaker, flapping, emptying }: PolicyCount): string {

@@ -254,11 +254,11 @@ export interface PodGcReport {
 /** Policies as objects of the API. */
 export interface PolicyObjectsReport {
   readonly inForce: number;
-  /** Objects whose current version is not in force. `generation`: the version that is; null: none. */
+  /** Objects whose current version is not in force. `generation`: the version that is; `paused`: so are its nodes; null: none. */
   readonly refused: readonly {
     readonly object: string;
     readonly problems: readonly string[];
-    readonly generation: number | null;
+    readonly generation: number | 'paused' | null;
   }[];
   /** Annotations of objects that do not count. */
   readonly annotations: readonly { readonly object: string; readonly problem: string }[];

@@ -99,9 +99,9 @@ export class HealthTransitions {
     return this.#notReady.size;
   }
 
-  /** Number of nodes that look silent and are not confirmed. */
-  get withheld(): number {
-    return this.#withheld.size;
+  /** Nodes that look silent and are not confirmed. */
+  get withheld(): ReadonlySet<string> {
+    return this.#withheld;
   }
 
   /** How long ago this node was first assessed as not ready or silent. Returned once for each time that it was. */

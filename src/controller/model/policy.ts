@@ -184,23 +184,6 @@ export interface NodeHold {
   readonly untilMs: number;
 }
 
-/** The breaker of the policy of a node is open, which holds NoExecute taints and evictions for the health of the node. */
-export interface BreakerHold {
-  readonly mode: 'Breaker';
-  /** Wall time of its end; Infinity: while too many nodes are unhealthy, no end is known. */
-  readonly untilMs: number;
-}
-
-/**
- * Hold of a node that gets no NoExecute taint for its health, because as many nodes of its policy are being emptied as
- * may be at once.
- */
-export interface ConcurrencyHold {
-  readonly mode: 'Concurrency';
-  /** Wall time of the next question: the end is not known. */
-  readonly untilMs: number;
-}
-
 /** The nodes of a policy that are being emptied. */
 export interface EmptyingStatus {
   readonly policy: string;

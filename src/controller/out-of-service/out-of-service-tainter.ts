@@ -12,6 +12,7 @@ import { type Command, type CommandWriter, nextAfterWrite, type NodeSource } fro
 import type { DecisionSink } from '../model/decisions.ts';
 import type { FencingDoubt, OutOfServiceRecord, OutOfServiceState } from '../model/out-of-service.ts';
 import type { OutOfServiceRule } from '../model/policy.ts';
+import type { Holds } from '../model/holds.ts';
 import { assessOutOfService } from './assess-out-of-service.ts';
 import { decideOrder } from './decide-order.ts';
 import { addedOutOfService, backInService, fencingNotProven, neverFenced } from './events.ts';
@@ -39,8 +40,7 @@ interface OutOfServiceTainterOptions {
   readonly live: Pick<LiveLeases, 'readOne'>;
   /** Aborts reads in flight. */
   readonly signal: AbortSignal;
-  /** Milliseconds for which no NoExecute taint is added to this node; 0: not held. */
-  readonly heldForMs: (node: string) => number;
+  readonly holds: Holds;
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
   readonly meter: Meter;
@@ -101,8 +101,8 @@ export class OutOfServiceTainter {
   }
 
   async #add(node: NodeView, evidence: string): Promise<WorkOutcome> {
-    const { heldForMs, clock, meter, decisions, recorder } = this.#options;
-    const heldMs = heldForMs(node.name);
+    const { holds, clock, meter, decisions, recorder } = this.#options;
+    const heldMs = holds.heldForMs(node.name, 'add-out-of-service');
     if (heldMs > 0) return { next: 'requeue', afterMs: Math.min(heldMs, heldRecheckMs) };
     const waitMs = await this.#confirm(node, evidence);
     if (waitMs !== undefined) return { next: 'requeue', afterMs: waitMs };
@@ -181,10 +181,11 @@ export class OutOfServiceTainter {
    * holds it.
    */
   #isStill(wanted: OutOfServiceState['kind'], { node, add }: TaintCommand): boolean {
-    const { nodes, heldForMs } = this.#options;
+    const { nodes, holds } = this.#options;
     const current = nodes.get(node.name);
     if (current?.uid !== node.uid || current.bootID !== node.bootID) return false;
-    return this.assess(current).kind === wanted && (add.length === 0 || heldForMs(node.name) === 0);
+    if (add.length > 0 && holds.heldForMs(node.name, 'add-out-of-service') > 0) return false;
+    return this.assess(current).kind === wanted;
   }
 
   #reportNeverFenced(node: NodeView, { evidence }: OutOfServiceRecord): WorkOutcome {

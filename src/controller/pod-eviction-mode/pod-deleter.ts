@@ -39,10 +39,8 @@ export interface PodDeleterOptions {
   readonly clock: Clock;
   /** Whether the pod's node is still evicted, or no longer exists. */
   readonly wanted: (pod: PodView) => boolean;
-  /** While this is true nothing is deleted and no task is dropped. */
-  readonly isPaused: () => boolean;
-  /** Milliseconds for which the pods of this node are held; 0: not held. */
-  readonly heldForMs: (node: string) => number;
+  /** While this is true no pod of this node is deleted and no task of it is dropped. */
+  readonly isHeld: (node: string) => boolean;
   /** Whether the watch of nodes has not reached this version of a pod. */
   readonly isNodeWatchBehind: (resourceVersion: string) => boolean;
   /** The rate of deletions of the policy of this node; undefined: no limit. */
@@ -147,7 +145,7 @@ export class PodDeleter {
     const pod = this.#options.pods.get(key);
     if (task === undefined) return forget;
     if (pod === undefined || pod.uid !== task.uid || !this.#options.wanted(pod)) return this.#drop(key, task);
-    if (this.#isHeld(pod) || this.#isNewerThanNode(task)) {
+    if (this.#options.isHeld(pod.nodeName) || this.#isNewerThanNode(task)) {
       this.#tokens.backOff(key);
       return { next: 'requeue', afterMs: heldRecheckMs };
     }
@@ -199,15 +197,9 @@ export class PodDeleter {
     return why === 'landed-on-evicted-node' && isRecent && isNodeWatchBehind(resourceVersion);
   }
 
-  /** Whether evictions are paused or held for this node. */
-  #isHeld({ nodeName }: PodView): boolean {
-    const { isPaused, heldForMs } = this.#options;
-    return isPaused() || heldForMs(nodeName) > 0;
-  }
-
   #isStillWanted(pod: PodView): boolean {
     const { pods, wanted } = this.#options;
-    return pods.get(podKey(pod))?.uid === pod.uid && wanted(pod) && !this.#isHeld(pod);
+    return pods.get(podKey(pod))?.uid === pod.uid && wanted(pod) && !this.#options.isHeld(pod.nodeName);
   }
 
   #isToBeDeleted(pod: PodView): boolean {

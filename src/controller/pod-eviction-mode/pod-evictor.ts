@@ -20,18 +20,14 @@ import type { EvictionMark } from '../model/node-state.ts';
 
 /** Interval of checks for the end of a pause. */
 const heldRecheckMs = 100;
-/** Interval of checks for the live read of a missing node. */
-const liveRecheckMs = 1_000;
 
-interface PodEvictorOptions extends WaitingNodesOptions, Omit<PodDeleterOptions, 'wanted' | 'pods'> {
+interface PodEvictorOptions extends WaitingNodesOptions, Omit<PodDeleterOptions, 'wanted' | 'pods' | 'isHeld'> {
   readonly pods: Pick<StoreReader<PodView>, 'get' | 'byIndex'>;
   /** Index of the pod store by node. */
   readonly podsByNode: string;
   readonly meter: Meter;
   /** Counts evicted nodes, by zone. */
   readonly evictionsTotal: MetricDefinition;
-  /** The watch of pods is stale, for a bounded time. Absent: it never is. */
-  readonly arePodsStale?: () => boolean;
   /** A recent live read of the node; undefined while there is none, and then one is started. */
   readonly liveNode: (node: string) => LiveNode | undefined;
   /** All zones are fully disrupted. */
@@ -54,10 +50,10 @@ export class PodEvictor implements NodeEvictor {
     this.#deleter = new PodDeleter({
       ...options,
       wanted: (pod) => this.#isWanted(pod),
-      heldForMs: (node) => {
-        const waits = this.#awaitsLiveRead(node) || options.arePodsStale?.() === true;
-        return Math.max(options.heldForMs(node), waits ? liveRecheckMs : 0);
-      },
+      isHeld: (node) =>
+        this.#awaitsLiveRead(node) ||
+        options.holds.heldForMs(node, 'empty-node') > 0 ||
+        options.holds.heldForMs(node, 'delete-for-health') > 0,
     });
   }
 
@@ -135,7 +131,7 @@ export class PodEvictor implements NodeEvictor {
    * milliseconds until the next useful call, Infinity where no node waits.
    */
   serve(): number {
-    if (this.#options.isPaused()) return this.#waiting.isIdle() ? Infinity : heldRecheckMs;
+    if (this.#options.holds.isHeldForAll('empty-node')) return this.#waiting.isIdle() ? Infinity : heldRecheckMs;
     this.#waiting.serve((name, zone) => this.#evict(name, zone));
     return this.#waiting.nextServeInMs();
   }

@@ -10,6 +10,7 @@ import type { DecisionSink } from '../model/decisions.ts';
 import { decidePodEviction, type NodeReadiness, type PodEvictionDecision } from './decide-pod-eviction.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { EvictionModeOptions } from '../model/options.ts';
+import type { Holds } from '../model/holds.ts';
 
 /** The queues in which nodes wait: one per zone, each with its own token bucket. */
 interface ZoneQueues {
@@ -40,8 +41,8 @@ export interface WaitingNodesOptions {
   readonly healthOf: (node: string) => Omit<NodeReadiness, 'ready'> | undefined;
   /** The clock of {@link healthOf}, which stands still while watches are stale. */
   readonly healthNowMs: () => number;
-  /** Milliseconds for which the pods of this node are held; 0: not held. Others are served before it. */
-  readonly heldForMs: (node: string) => number;
+  /** Others are served before a node that is held. */
+  readonly holds: Holds;
 }
 
 /** Interval of checks for the end of the hold of one node. */
@@ -151,7 +152,7 @@ export class WaitingNodes {
 
   /** A held node keeps its place; others are served before it. */
   #isHeld(name: string, queue: RateLimitedQueue | undefined, nowMs: number): boolean {
-    const heldMs = this.#options.heldForMs(name);
+    const heldMs = this.#options.holds.heldForMs(name, 'empty-node');
     if (heldMs > 0) queue?.postpone(name, nowMs + Math.min(heldMs, heldNodeRecheckMs));
     return heldMs > 0;
   }

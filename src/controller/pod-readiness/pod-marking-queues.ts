@@ -5,6 +5,7 @@ import { type RateLimit, RateLimitedQueues } from '../../machinery/queueing/rate
 import type { RateLimitedQueue } from '../../machinery/queueing/rate-limited-queue.ts';
 import { markingQueueLength, markingQueueOldest } from './metrics.ts';
 import type { ControllerOptions } from '../model/options.ts';
+import type { Holds } from '../model/holds.ts';
 
 /** Interval of checks for the end of the hold of one node. */
 const heldNodeRecheckMs = 1_000;
@@ -22,10 +23,8 @@ interface PodMarkingQueuesOptions {
   readonly zoneOf: (node: string) => string;
   /** The node's last heartbeat: slots and marks are of the silence since then, and of no later one. */
   readonly heartbeatOf: (node: string) => string | undefined;
-  /** While this is true no slot is granted. */
-  readonly isPaused: () => boolean;
-  /** Milliseconds for which this node is held; 0: not held. Others are served before it. */
-  readonly heldForMs: (node: string) => number;
+  /** No slot is granted to a node that is held, and others are served before it. */
+  readonly holds: Holds;
   readonly clock: Clock;
   readonly meter: Meter;
 }
@@ -104,12 +103,12 @@ export class PodMarkingQueues {
 
   /** While this is true no slot is granted and no pod is to be marked. */
   isPaused(): boolean {
-    return this.#options.isPaused();
+    return this.#options.holds.isHeldForAll('mark-pods');
   }
 
   /** While this is true no pod of this node is to be marked. */
   isHeld(node: string): boolean {
-    return this.isPaused() || this.#options.heldForMs(node) > 0;
+    return this.#options.holds.heldForMs(node, 'mark-pods') > 0;
   }
 
   /** Nodes with remembered state: those that wait and those with a slot or a marked pod. */
@@ -182,7 +181,7 @@ export class PodMarkingQueues {
     const nowMs = this.#options.clock.monotonicMs();
     for (let node = queue.peekDue(nowMs); node !== undefined; node = queue.peekDue(nowMs)) {
       const wanted = wants(node);
-      const heldMs = wanted ? this.#options.heldForMs(node) : 0;
+      const heldMs = wanted ? this.#options.holds.heldForMs(node, 'mark-pods') : 0;
       if (heldMs > 0) {
         queue.postpone(node, nowMs + Math.min(heldMs, heldNodeRecheckMs));
         continue;

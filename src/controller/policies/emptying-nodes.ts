@@ -14,7 +14,7 @@ import { toleratesForever } from '../../machinery/api/tolerations.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
-import type { ConcurrencyHold, EmptyingStatus, NodePolicy } from '../model/policy.ts';
+import type { EmptyingStatus, NodePolicy } from '../model/policy.ts';
 import { decideKeeper } from './select-policy.ts';
 import type { NodePolicies, PolicyOptions } from './node-policies.ts';
 
@@ -32,10 +32,10 @@ export interface EmptyingNodesOptions {
 
 /** All nodes are searched for taints again after this time, whatever changes were missed. */
 const searchAgainMs = 60_000;
-/** A node that was held is asked for again after this time. */
-const askAgainMs = 500;
 /** Time for which, after an answer that holds a node, others of its policy are held without another count. */
 const heldForMs = 100;
+
+type FullPolicy = Pick<EmptyingStatus, 'policy' | 'max'>;
 
 /** A policy with a maximum. */
 interface CappedPolicy extends NodePolicy {
@@ -62,21 +62,23 @@ export class EmptyingNodes {
     this.#options = options;
   }
 
-  /** Reason why a node gets no NoExecute taint for its health now. Cheap: called before each request. */
-  holdOf(name: string): ConcurrencyHold | undefined {
+  /**
+   * The maximum for which a node gets no NoExecute taint for its health now; undefined: there is none, or a place. Cheap: called
+   * before each request.
+   */
+  fullFor(name: string): FullPolicy | undefined {
     const policy = this.#cappedPolicyOf(name);
     if (policy === undefined || !this.#needsPlace(name)) return undefined;
-    const { clock, beingTainted } = this.#options;
-    const mayCount = !this.#isHeldRecently(policy) || beingTainted().has(name);
+    const mayCount = !this.#isHeldRecently(policy) || this.#options.beingTainted().has(name);
     if (mayCount && this.#others(policy, name) < policy.maxConcurrentEvictions) return undefined;
-    return { mode: 'Concurrency', untilMs: clock.nowMs() + askAgainMs };
+    return { policy: policy.name, max: policy.maxConcurrentEvictions };
   }
 
-  /** Records that a node is about to get a NoExecute taint for its health, and that `hold` is the answer. */
-  noteTaint(name: string, hold: ConcurrencyHold | undefined): void {
+  /** Records that a node is about to get a NoExecute taint for its health, and whether it waits for a place. */
+  noteTaint(name: string, isHeld: boolean): void {
     const policy = this.#cappedPolicyOf(name);
     if (policy === undefined) return;
-    if (hold === undefined) {
+    if (!isHeld) {
       if (this.#needsPlace(name)) this.#candidates.add(name);
     } else if (!this.#isHeldRecently(policy)) this.#heldAtMs.set(policy.name, this.#options.clock.monotonicMs());
   }
@@ -99,17 +101,6 @@ export class EmptyingNodes {
     const policy = this.#cappedPolicyOf(name);
     if (policy === undefined || this.#options.beingTainted().has(name) || !this.#needsPlace(name)) return undefined;
     return this.statuses().find((status) => status.policy === policy.name && isFull(status));
-  }
-
-  /** Nodes of the given ones that wait because of a maximum, for reports; undefined: no policy has a maximum. */
-  heldOf(names: Iterable<string>): readonly string[] | undefined {
-    if (this.#capped().length === 0) return undefined;
-    const full = new Set(this.statuses().flatMap((status) => (isFull(status) ? [status.policy] : [])));
-    const { beingTainted } = this.#options;
-    return [...names].filter((name) => {
-      const isFullOf = full.has(this.#cappedPolicyOf(name)?.name ?? '');
-      return isFullOf && !beingTainted().has(name) && this.#needsPlace(name);
-    });
   }
 
   /** The node changed. Ignored until the first question. */

@@ -1,4 +1,4 @@
-import { counter, gauge } from '../../machinery/ports/meter.ts';
+import { gauge } from '../../machinery/ports/meter.ts';
 
 export const policyNodes = gauge(
   'node_lifecycle_policy_nodes',
@@ -34,10 +34,4 @@ export const policyEmptyingNodes = gauge(
   'node_lifecycle_policy_emptying_nodes',
   'Number of nodes of the policy that have a NoExecute taint for their health and pods that it evicts and that do not terminate yet. Only for policies with maxConcurrentEvictions.',
   ['policy'],
-);
-
-export const withheldActs = counter(
-  'node_lifecycle_withheld_acts_total',
-  'Number of acts that a policy in mode Observe withheld, by policy and kind of act: each kind once for each node until the node recovers or its policy changes.',
-  ['policy', 'act'],
 );

@@ -15,7 +15,7 @@ import type {
   PolicySelection,
 } from '../model/policy.ts';
 import { decideMaintenance } from './decide-maintenance.ts';
-import { decideNodeHold } from './decide-node-hold.ts';
+import { decideNodeHold } from '../holds/decide-node-hold.ts';
 import { deriveZone } from './derive-zone.ts';
 import { MaintenanceStarts } from './maintenance-starts.ts';
 import { isSameSelection, selectPolicy } from './select-policy.ts';
@@ -69,21 +69,40 @@ export class NodePolicies {
     return deriveZone(labels, selectPolicy(labels, this.#options.options.current().policies));
   }
 
-  /** What holds writes for this node and its pods now. A node that does not exist is held by a pause of all nodes only. */
-  holdOf(node: string): NodeHold | undefined {
-    const { options, nodes, clock } = this.#options;
-    const { paused } = options.current();
-    const selection = this.selectionOf(node);
-    const annotation = nodes.get(node)?.pause;
-    if (!paused && selection.kind !== 'policy' && annotation === undefined) return undefined;
-    return decideNodeHold({ paused, policy: policyOf(selection), annotation, wallMs: clock.nowMs() });
+  /** Every policy that claims this node: of several that claim it equally none applies, and all hold. */
+  claimsOf(node: string): readonly NodePolicy[] {
+    return claimsIn(this.selectionOf(node));
   }
 
-  /** The planned maintenance of this node now; undefined: it is not in maintenance, or its maximum is over. */
+  /**
+   * The mode or pause that holds writes for this node and its pods now. A node that does not exist is held by a pause of all
+   * nodes only.
+   */
+  modeOf(node: string): NodeHold | undefined {
+    const { options, nodes, clock } = this.#options;
+    const { paused } = options.current();
+    const claims = this.claimsOf(node);
+    const annotation = nodes.get(node)?.pause;
+    if (!paused && claims.length === 0 && annotation === undefined) return undefined;
+    return decideNodeHold({ paused, claims, annotation, wallMs: clock.nowMs() });
+  }
+
+  /**
+   * The planned maintenance of this node now, by any policy that claims it, of several the one that ends last; undefined: it is
+   * not in maintenance, or its maximum is over.
+   */
   maintenanceOf(node: string): Maintenance | undefined {
-    const policy = policyOf(this.selectionOf(node));
     const view = this.#options.nodes.get(node);
-    if (policy?.maintenance === undefined || view === undefined) return undefined;
+    if (view === undefined) return undefined;
+    const all = this.claimsOf(node).flatMap((policy) => this.#maintenanceBy(policy, view) ?? []);
+    return all.reduce<Maintenance | undefined>(
+      (last, each) => (last === undefined || each.untilMs > last.untilMs ? each : last),
+      undefined,
+    );
+  }
+
+  #maintenanceBy(policy: NodePolicy, view: NodeView): Maintenance | undefined {
+    if (policy.maintenance === undefined) return undefined;
     const now = this.#now();
     const signals = selectMaintenanceSignals(policy.maintenance, view);
     return decideMaintenance(policy, this.#starts.startsOf(view, signals, now), now.wallMs);
@@ -91,10 +110,9 @@ export class NodePolicies {
 
   /** Records when the signals of maintenance of this node are first seen, which is their start if they have no time. */
   noteMaintenance(node: string): void {
-    const rule = policyOf(this.selectionOf(node))?.maintenance;
     const view = this.#options.nodes.get(node);
-    if (rule !== undefined && view !== undefined)
-      this.#starts.note(view, selectMaintenanceSignals(rule, view), this.#now());
+    const rules = this.#maintenanceRulesOf(node);
+    if (rules.length > 0 && view !== undefined) this.#starts.note(view, selectSignals(rules, view), this.#now());
     else if (this.#starts.size > 0) this.#starts.forget(node);
   }
 
@@ -105,10 +123,14 @@ export class NodePolicies {
 
   /** Whether two states of a node have different signals of maintenance, by the policy of the node now. */
   differInMaintenance(before: NodeView, after: NodeView): boolean {
-    const rule = policyOf(this.selectionOf(after.name))?.maintenance;
-    if (rule === undefined) return false;
-    const [was, is] = [before, after].map((node) => JSON.stringify(selectMaintenanceSignals(rule, node)));
+    const rules = this.#maintenanceRulesOf(after.name);
+    if (rules.length === 0) return false;
+    const [was, is] = [before, after].map((node) => JSON.stringify(selectSignals(rules, node)));
     return was !== is;
+  }
+
+  #maintenanceRulesOf(node: string): readonly MaintenanceRule[] {
+    return this.claimsOf(node).flatMap(({ maintenance }) => maintenance ?? []);
   }
 
   /** Whether two states of a node have different policies, pauses or signals of maintenance. */
@@ -147,6 +169,19 @@ export class NodePolicies {
     this.#derived.set(node, derived);
     return derived;
   }
+}
+
+/** Every policy that claims a node. */
+function claimsIn(selection: PolicySelection): readonly NodePolicy[] {
+  if (selection.kind === 'policy') return [selection.policy];
+  return selection.kind === 'conflict' ? selection.policies : [];
+}
+
+function selectSignals(
+  rules: readonly MaintenanceRule[],
+  node: Pick<NodeView, 'conditions' | 'taints'>,
+): readonly MaintenanceSignal[] {
+  return rules.flatMap((rule) => selectMaintenanceSignals(rule, node));
 }
 
 /** The policy that applies; undefined: the default, also in a conflict. */

@@ -5,7 +5,8 @@ import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { BreakerClosing, BreakerCount, DecisionSink } from '../model/decisions.ts';
 import type { Now } from '../model/node-state.ts';
-import type { BreakerHold, BreakerStatus, NodePolicy, PolicyLimits } from '../model/policy.ts';
+import type { OpenBreaker as OpenPolicyBreaker } from '../model/holds.ts';
+import type { BreakerStatus, NodePolicy, PolicyLimits } from '../model/policy.ts';
 import { decideBreaker, endOfBreakerMs, isReset, limitOf, type OpenBreaker } from './decide-breaker.ts';
 import { decideInheritedBreaker } from './decide-inherited-breaker.ts';
 import { breakerClosed, breakerOpened } from './events.ts';
@@ -14,7 +15,7 @@ import type { UnhealthyTally } from './unhealthy-tally.ts';
 
 interface PolicyBreakersOptions {
   readonly options: Live<Pick<PolicyOptions, 'policies'>>;
-  readonly policies: Pick<NodePolicies, 'selectionOf'>;
+  readonly policies: Pick<NodePolicies, 'claimsOf'>;
   readonly tally: Pick<
     UnhealthyTally,
     'of' | 'isCounting' | 'refresh' | 'nextResetMs' | 'unhealthyOf' | 'readyNodesOf'
@@ -44,13 +45,29 @@ export class PolicyBreakers {
     this.#options = options;
   }
 
-  /** What holds NoExecute taints and evictions for the health of this node now. Cheap: called before each request. */
-  holdOf(node: string): BreakerHold | undefined {
-    const selection = this.#options.policies.selectionOf(node);
-    if (selection.kind !== 'policy' || !isLimited(selection.policy)) return undefined;
-    this.#takeOver();
-    const open = this.#decide(selection.policy);
-    return open && { mode: 'Breaker', untilMs: this.#endMs(open, selection.policy.limits) };
+  /** Opens and closes the breakers of this node by the current counts. Cheap: called before each request. */
+  decideOf(node: string): void {
+    for (const policy of this.#limitsOf(node)) {
+      this.#takeOver();
+      this.#decide(policy);
+    }
+  }
+
+  /** The open breaker of a policy that claims this node, by the current counts. Records nothing; undefined on a standby. */
+  openOf(node: string): OpenPolicyBreaker | undefined {
+    const limited = this.#limitsOf(node);
+    if (limited.length === 0 || !this.#options.tally.isCounting) return undefined;
+    return limited.flatMap((policy) => this.#openNow(policy) ?? [])[0];
+  }
+
+  #openNow(policy: LimitedPolicy): OpenPolicyBreaker | undefined {
+    const { name, limits } = policy;
+    const open = decideBreaker(this.#open.get(name), this.#options.tally.of(name), limits, this.#now());
+    return open && { policy: name, openedAtMs: open.openedAtMs, untilMs: this.#endMs(open, limits) };
+  }
+
+  #limitsOf(node: string): readonly LimitedPolicy[] {
+    return this.#options.policies.claimsOf(node).filter(isLimited);
   }
 
   /** Opens and closes breakers by the current counts. */
@@ -90,11 +107,9 @@ export class PolicyBreakers {
    * Status of the open breaker of the policy of a node; undefined if the policy has no limits, or its breaker is
    * closed.
    */
-  openOf(node: string): BreakerStatus | undefined {
-    const selection = this.#options.policies.selectionOf(node);
-    if (selection.kind !== 'policy') return undefined;
-    const { name } = selection.policy;
-    return this.statuses().find(({ policy, untilMs }) => policy === name && untilMs !== undefined);
+  statusOf(node: string): BreakerStatus | undefined {
+    const claims = this.#options.policies.claimsOf(node).map(({ name }) => name);
+    return this.statuses().find(({ policy, untilMs }) => claims.includes(policy) && untilMs !== undefined);
   }
 
   /** Unhealthy nodes of policies whose breaker is open, for reports. */

@@ -4,7 +4,7 @@ import type { DecisionSink } from '../model/decisions.ts';
 import type { PolicySelection } from '../model/policy.ts';
 import { malformedPause } from './events.ts';
 import type { NodePolicies } from './node-policies.ts';
-import { parsePause } from './decide-node-hold.ts';
+import { parsePause } from '../holds/decide-node-hold.ts';
 
 interface PolicyJournalOptions {
   readonly policies: Pick<NodePolicies, 'selectionOf'>;

@@ -1,22 +1,19 @@
-// Policies and pauses, for the other stages: the grace periods of a node, what holds its writes, and the writer that
-// enforces it.
+// Policies and pauses, for the other stages: the settings of a node, and what its policy says about writes for it.
 import type { NodeView } from '../../machinery/api/node.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
-import type { ClosableWriter, NodeSource } from '../model/commands.ts';
+import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
+import type { OpenBreaker } from '../model/holds.ts';
 import type { ControllerOptions } from '../model/options.ts';
 import type {
-  BreakerHold,
   BreakerStatus,
-  ConcurrencyHold,
   DeletionRate,
   GracePeriods,
   Maintenance,
-  NodeAct,
   NodeHold,
   NodePolicy,
   OutOfServiceRule,
@@ -24,20 +21,15 @@ import type {
   PolicySelection,
   ReachableEviction,
 } from '../model/policy.ts';
-import { ActHolds } from './act-holds.ts';
-import type { NodeWrite } from './classify-act.ts';
 import { decideKeeper } from './select-policy.ts';
 import { deriveZoneOptions } from './derive-zone.ts';
 import { EmptyingNodes, type EmptyingNodesOptions } from './emptying-nodes.ts';
-import { HoldingWriter } from './holding-writer.ts';
 import { MaintenanceWatch } from './maintenance-watch.ts';
 import { NodePolicies, type PolicyOptions } from './node-policies.ts';
 import { PolicyBreakers } from './policy-breakers.ts';
 import { showPolicyNodes } from './policy-gauges.ts';
 import { PolicyJournal } from './policy-journal.ts';
 import { UnhealthyTally } from './unhealthy-tally.ts';
-
-type ActHold = NodeHold | Maintenance | BreakerHold | ConcurrencyHold;
 
 interface PolicyStageOptions extends Pick<EmptyingNodesOptions, 'podsOn' | 'beingTainted'> {
   readonly options: Live<ControllerOptions>;
@@ -63,7 +55,6 @@ export class PolicyStage {
   readonly emptying: EmptyingNodes;
   readonly #options: PolicyStageOptions;
   readonly #policies: NodePolicies;
-  readonly #holds: ActHolds;
   readonly #journal: PolicyJournal;
   readonly #tally: UnhealthyTally;
   readonly #breakers: PolicyBreakers;
@@ -74,7 +65,6 @@ export class PolicyStage {
   constructor(options: PolicyStageOptions) {
     this.#options = options;
     this.#policies = new NodePolicies(options);
-    this.#holds = new ActHolds({ ...options, policies: this.#policies });
     this.#journal = new PolicyJournal({ ...options, policies: this.#policies });
     this.maintenance = new MaintenanceWatch({ ...options, maintenanceOf: (node) => this.maintenanceOf(node) });
     this.#tally = new UnhealthyTally({
@@ -94,11 +84,6 @@ export class PolicyStage {
     showPolicyNodes(options.meter, () => this.counts());
   }
 
-  /** The writer that sends nothing that is held. */
-  holding(writer: ClosableWriter): ClosableWriter {
-    return new HoldingWriter({ ...this.#options, writer, holds: this });
-  }
-
   /** The grace periods of this node. */
   current(node: string): GracePeriods {
     return this.#policies.gracesOf(node);
@@ -108,9 +93,9 @@ export class PolicyStage {
     return this.#policies.selectionOf(node);
   }
 
-  /** What holds writes for this node. Records nothing: for reports. */
-  holdOf(node: string): NodeHold | undefined {
-    return this.#policies.holdOf(node);
+  /** The mode or pause that holds writes for this node. */
+  modeOf(node: string): NodeHold | undefined {
+    return this.#policies.modeOf(node);
   }
 
   /** Records when the signals of maintenance of this node are first seen. To be called for each change of it. */
@@ -161,34 +146,10 @@ export class PolicyStage {
     return { policy: selection.policy.name, ratePerSecond };
   }
 
-  /** What holds a write. */
-  actHoldOf({ node, act, evicts }: NodeWrite): ActHold | undefined {
-    const hold = this.modeHoldOf(node, act);
-    if (hold !== undefined || !evicts) return hold;
-    return this.#healthHold(node) ?? (act === 'add-taints' ? this.emptying.holdOf(node) : undefined);
-  }
-
-  /** Records that a write is about to be made, and that `hold` is what holds it. */
-  noteAct({ node, act, evicts }: NodeWrite, hold: ActHold | undefined): void {
-    this.#holds.noteAct(node, act);
-    if (!evicts || act !== 'add-taints') return;
-    if (hold === undefined || isConcurrencyHold(hold)) this.emptying.noteTaint(node, hold);
-  }
-
-  #healthHold(node: string): Maintenance | BreakerHold | undefined {
-    return this.breakerHoldOf(node) ?? this.maintenanceOf(node);
-  }
-
-  /** The mode of the policy of the node or the pause that holds a write. */
-  modeHoldOf(node: string, act: NodeAct): NodeHold | undefined {
-    return this.#holds.holdOf(node, act);
-  }
-
   /** The node is evaluated. `isHealthy`: Ready, with a heartbeat within its grace period. */
   observe(node: NodeView, isHealthy: boolean): void {
     this.#journal.observe(node);
     this.#tally.update(node.name, this.#countsAsHealthy(node.name, isHealthy));
-    if (isHealthy) this.#holds.recovered(node.name);
   }
 
   /** A node in planned maintenance is no evidence of a common cause. */
@@ -218,14 +179,19 @@ export class PolicyStage {
     return this.#breakers.dueInMs();
   }
 
-  /** The open breaker of the policy of this node, as of now. */
-  breakerHoldOf(node: string): BreakerHold | undefined {
-    return this.#breakers.holdOf(node);
+  /** Opens and closes the breakers of this node by the current counts: it is asked whether one of them holds a write. */
+  noteQuestion(node: string): void {
+    this.#breakers.decideOf(node);
   }
 
-  /** The open breaker that holds NoExecute taints and evictions for the health of this node. For reports. */
-  breakerOf(node: string): BreakerStatus | undefined {
+  /** The open breaker that holds NoExecute taints and evictions for the health of this node. */
+  openBreakerOf(node: string): OpenBreaker | undefined {
     return this.#breakers.openOf(node);
+  }
+
+  /** Status of {@link openBreakerOf}. */
+  breakerOf(node: string): BreakerStatus | undefined {
+    return this.#breakers.statusOf(node);
   }
 
   /** Unhealthy nodes whose breaker is open; undefined: no policy has limits. */
@@ -272,17 +238,6 @@ export class PolicyStage {
     });
   }
 
-  /** The mode of the hold of each node of which anything is withheld now. */
-  heldModes(): readonly NodeHold['mode'][] {
-    return this.#holds.nodes().flatMap((node) => this.holdOf(node)?.mode ?? []);
-  }
-
-  /** Nodes for which a mode, a pause, planned maintenance or a breaker holds something now. */
-  heldNodes(): ReadonlySet<string> {
-    const byMode = this.#holds.nodes().filter((node) => this.holdOf(node) !== undefined);
-    return new Set([...byMode, ...this.maintenance.unready(), ...(this.breakerHeld() ?? [])]);
-  }
-
   /** Ready, with a heartbeat within the grace period. */
   isHealthy(node: string): boolean {
     return this.#options.isHealthy(node);
@@ -292,7 +247,6 @@ export class PolicyStage {
   forget(node: string): void {
     this.#tally.remove(node);
     this.#policies.forget(node);
-    this.#holds.forget(node);
     this.#journal.forget(node);
     this.maintenance.forget(node);
     this.emptying.forget(node);
@@ -301,9 +255,7 @@ export class PolicyStage {
   /** Number of entries of the largest collection. */
   get size(): number {
     const { maintenance, emptying } = this;
-    return Math.max(
-      ...[this.#policies, this.#holds, this.#journal, this.#tally, maintenance, emptying].map(({ size }) => size),
-    );
+    return Math.max(...[this.#policies, this.#journal, this.#tally, maintenance, emptying].map(({ size }) => size));
   }
 
   #withShortestGrace(): ControllerOptions {
@@ -346,8 +298,4 @@ function buildPolicyCounts(
 
 function increment(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
-function isConcurrencyHold(hold: ActHold): hold is ConcurrencyHold {
-  return 'mode' in hold && hold.mode === 'Concurrency';
 }

@@ -1,7 +1,7 @@
 // What applies to many nodes, read once for all nodes that are computed together.
 import type { Now } from '../model/node-state.ts';
 import { runningParts, type ControllerSelection } from '../model/options.ts';
-import type { EmptyingStatus, PolicyCount } from '../model/policy.ts';
+import type { PolicyCount } from '../model/policy.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 
 export interface ClusterEvidence {
@@ -14,10 +14,6 @@ export interface ClusterEvidence {
   readonly fullDisruption: boolean;
   /** All policies, without numbers of nodes. */
   readonly policies: readonly Omit<PolicyCount, 'nodes' | 'conflicts'>[];
-  /** Policies whose breaker is open. */
-  readonly openBreakers: ReadonlySet<string>;
-  /** Policies of which as many nodes are being emptied as may be. */
-  readonly fullPolicies: ReadonlyMap<string, EmptyingStatus>;
   /** Changes when a node that is not ready may be held for another reason, or may be served at another time. */
   readonly fingerprint: string;
   /** Number of nodes before this one in the queue of its zone; undefined: not queued. */
@@ -27,13 +23,8 @@ export interface ClusterEvidence {
 export function readClusterEvidence(sources: DashboardSources, now: Now): ClusterEvidence {
   const { stages, leadership, controllers, options } = sources;
   const policies = stages.policies.inForce();
-  const openBreakers = new Set(
-    policies.flatMap(({ policy, breaker }) => (breaker?.untilMs === undefined ? [] : [policy])),
-  );
-  const emptying = policies.flatMap((each) => each.emptying ?? []);
-  const fullPolicies = new Map(
-    emptying.filter(({ nodes, max }) => nodes.length >= max).map((status) => [status.policy, status]),
-  );
+  const openBreakers = policies.filter(({ breaker }) => breaker?.untilMs !== undefined);
+  const fullPolicies = policies.filter(({ emptying }) => emptying && emptying.nodes.length >= emptying.max);
   const general = {
     leading: leadership.holds(),
     stale: stages.freshness.staleness(),
@@ -46,12 +37,9 @@ export function readClusterEvidence(sources: DashboardSources, now: Now): Cluste
     runs: runningParts(controllers, options.current()),
     ...general,
     policies,
-    openBreakers,
-    fullPolicies,
     fingerprint: JSON.stringify([
       general,
-      [...openBreakers],
-      [...fullPolicies.keys()],
+      [openBreakers, fullPolicies].map((each) => each.map(({ policy }) => policy)),
       outage(sources),
       rates(sources),
     ]),

@@ -21,6 +21,7 @@ interface MeasuredStages {
   readonly podResponses: Sized;
   readonly health: Pick<HealthTable, 'size'>;
   readonly policies: Sized;
+  readonly holds: Sized;
   readonly transitions: Pick<HealthTransitions, 'notReadyCount' | 'withheld'>;
   readonly confirmer: Pick<SilenceConfirmer, 'size'>;
   readonly monitor: Sized & { readonly heldZones: number };
@@ -67,8 +68,8 @@ export function showCollectionSizes(meter: Meter, sizes: () => readonly Collecti
 function perNode(stages: MeasuredStages): Readonly<Record<string, number>> {
   return {
     'node-health': stages.health.size,
-    'node-policies': stages.policies.size,
-    'node-transitions': Math.max(stages.transitions.notReadyCount, stages.transitions.withheld),
+    'node-policies': Math.max(stages.policies.size, stages.holds.size),
+    'node-transitions': Math.max(stages.transitions.notReadyCount, stages.transitions.withheld.size),
     'node-confirmations': stages.confirmer.size,
     'node-passes': stages.monitor.size,
     'node-zones': stages.zones.size,

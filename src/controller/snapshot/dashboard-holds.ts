@@ -57,7 +57,7 @@ export class DashboardHolds {
       leader: holder() ?? null,
       mode: stages.podEvictor === undefined ? 'taint' : 'eviction',
       outageHold: hold && { ...hold, untilMs: toMonotonicMs(hold.untilMs, this.#sources) },
-      nodeHold: stages.policies.holdOf(''),
+      nodeHold: stages.policies.modeOf(''),
       policySource: options.current().policySource,
       podsStale: stages.freshness.arePodsStale(),
       maintenance: undefined,

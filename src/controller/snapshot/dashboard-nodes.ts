@@ -7,13 +7,15 @@ import type { NodeCell, NodeState } from '../../dashboard/protocol.ts';
 import { classifyNodeState, type NodeStateEvidence } from '../dashboard/classify-node-state.ts';
 import { steadyTime } from '../dashboard/steady-time.ts';
 import { readyOf } from '../health/assess-node.ts';
-import type { EmptyingStatus, Maintenance, NodeHold } from '../model/policy.ts';
+import { describeHoldKind } from '../holds/decide-holds.ts';
+import type { Act } from '../model/holds.ts';
+import type { Maintenance, NodeHold } from '../model/policy.ts';
+import type { WaitingPod } from '../model/waiting-pods.ts';
 import { podsByNode } from '../taint-eviction/taint-evictor.ts';
 import { decideNoExecuteNeed, healthTaintsOf } from '../tainting/decide-taints.ts';
 import { buildNextStep, type NextStep } from './build-next-step.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import type { ClusterEvidence } from './cluster-evidence.ts';
-import { describeNodeHold } from './describe-node-hold.ts';
 import { type LeavingPods, selectLeavingPods } from './select-leaving-pods.ts';
 import { toMonotonicMs } from './snapshot-sources.ts';
 
@@ -52,7 +54,7 @@ export class DashboardNodes {
     const state = classifyNodeState(evidence);
     const known = previous?.uid === node.uid ? previous.cell : undefined;
     const { zone, policy, pods } = evidence;
-    const held = state === 'ready' ? null : this.#heldOf(state, evidence, around);
+    const held = state === 'ready' ? null : this.#heldOf(state, evidence);
     const next = this.#nextOf(state, evidence, { around, isHeld: held !== null });
     const cell = {
       name,
@@ -78,7 +80,7 @@ export class DashboardNodes {
     const { name } = node;
     const pods = informers.pods.store.byIndex(podsByNode, name);
     const selection = stages.policies.selectionOf(name);
-    const hold = stages.policies.holdOf(name);
+    const hold = stages.policies.modeOf(name);
     const maintenance = stages.policies.maintenanceOf(name);
     const isTainted = healthTaintsOf(node.taints).length > 0;
     const healthNow = { monotonicMs: around.healthNowMs, wallMs: around.now.wallMs };
@@ -98,46 +100,12 @@ export class DashboardNodes {
     };
   }
 
-  #heldOf(state: NodeState, evidence: NodeEvidence, around: ClusterEvidence): string | null {
-    const { stages } = this.#sources;
-    const { node, hold, maintenance, policy, first } = evidence;
-    return describeNodeHold({
-      nodeHold: hold,
-      maintenance: maintenance?.policy,
-      breaker: around.openBreakers.has(policy ?? '') ? (policy ?? undefined) : undefined,
-      emptying: this.#emptyingOf(evidence, around),
-      stale: around.stale,
-      fullDisruption: around.fullDisruption,
-      outage: this.#outageOf(node.name),
-      isUnconfirmed: state === 'suspect' && stages.transitions.isWithheld(node.name),
-      stoppedZone: this.#stoppedZoneOf(state, evidence, around),
-      wait: first && stages.evictor.waitingPod(first.pod),
-    });
-  }
-
-  /** The nodes that are emptied before this one, which needs a place among them. */
-  #emptyingOf(
-    { node, policy, isTainted }: NodeEvidence,
-    { fullPolicies }: ClusterEvidence,
-  ): EmptyingStatus | undefined {
-    const status = isTainted ? undefined : fullPolicies.get(policy ?? '');
-    return status?.nodes.includes(node.name) === true ? undefined : status;
-  }
-
-  /** The class of the outage for which its acts are held. */
-  #outageOf(node: string): string | undefined {
-    const { outage } = this.#sources.stages;
-    return outage.heldUntilMs(node) === undefined ? undefined : outage.hold()?.why.outage;
-  }
-
-  /** The zone whose rate is 0, if the node waits for a token of it. */
-  #stoppedZoneOf(
-    state: NodeState,
-    { zone, isTainted }: NodeEvidence,
-    { leading }: ClusterEvidence,
-  ): string | undefined {
-    const waits = leading && !isTainted && (state === 'unreachable' || state === 'not-ready');
-    return waits && this.#sources.stages.queues.get(zone)?.ratePerSecond === 0 ? zone : undefined;
+  /** Reason why nothing further happens to a node now: the first hold of the next act, or why the pod that is due first waits. */
+  #heldOf(state: NodeState, { node, first }: NodeEvidence): string | null {
+    const { holds, evictor, podEvictor } = this.#sources.stages;
+    const [hold] = holds.of(node.name, nextActOf(state, podEvictor === undefined));
+    if (hold !== undefined) return describeHoldKind(hold.kind, holds.evidenceOf(node.name));
+    return describeWait(first && evictor.waitingPod(first.pod));
   }
 
   #nextOf(
@@ -179,6 +147,21 @@ export class DashboardNodes {
     const dueMs = this.#sources.stages.podEvictor?.dueAtMs(node);
     return dueMs === undefined ? undefined : toMonotonicMs(dueMs, this.#sources);
   }
+}
+
+/** What is done for a node of this state next, if nothing holds it. */
+function nextActOf(state: NodeState, isTaintMode: boolean): Act {
+  if (state === 'suspect') return 'mark-unknown';
+  if (state === 'tainted' || state === 'emptying') return 'delete-for-health';
+  return isTaintMode ? 'add-no-execute' : 'empty-node';
+}
+
+function describeWait(wait: WaitingPod | undefined): string | null {
+  if (wait === undefined) return null;
+  const { policy, reason } = wait;
+  return reason === 'rate'
+    ? `its pod waits for a token of policy ${policy}`
+    : `the Eviction API does not evict its pod (${reason})`;
 }
 
 /** When the state began, where the API shows it. */

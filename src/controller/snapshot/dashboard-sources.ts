@@ -3,8 +3,8 @@ import type { Logger } from '../../machinery/ports/logger.ts';
 import type { DecisionLog } from '../decision-log/decision-log.ts';
 import { graceOf } from '../health/assess-node.ts';
 import type { HealthTable } from '../health/health-table.ts';
-import type { HealthTransitions } from '../health/health-transitions.ts';
 import type { SilenceConfirmer } from '../health/silence-confirmer.ts';
+import type { HoldReader } from '../model/holds.ts';
 import type { PolicyStage } from '../policies/policy-stage.ts';
 import type { ShadowReport } from '../shadow/report.ts';
 import type { TaintEvictor } from '../taint-eviction/taint-evictor.ts';
@@ -16,7 +16,7 @@ type SnapshotStages = SnapshotSources['stages'];
 interface DashboardStages {
   readonly decisions: Pick<DecisionLog, 'of' | 'onDecision'>;
   readonly health: Pick<HealthTable, 'get' | 'evaluate'>;
-  readonly transitions: Pick<HealthTransitions, 'isWithheld'>;
+  readonly holds: HoldReader;
   readonly confirmer: Pick<SilenceConfirmer, 'suspects'>;
   readonly evictor: Pick<TaintEvictor, 'timedEvictions' | 'timedCount'>;
   readonly policies: Pick<PolicyStage, 'inForce'>;

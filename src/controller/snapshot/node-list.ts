@@ -101,7 +101,7 @@ function stateOf(node: NodeView, sources: SnapshotSources): NodeState {
     isTainted: healthTaintsOf(node.taints).length > 0,
     ...selectLeavingPods(node, informers.pods.store.byIndex(podsByNode, name), stages),
     isMaintained: stages.policies.maintenanceOf(name) !== undefined,
-    isPaused: isPaused(stages.policies.holdOf(name)),
+    isPaused: isPaused(stages.policies.modeOf(name)),
   });
 }
 

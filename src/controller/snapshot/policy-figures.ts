@@ -6,7 +6,8 @@ import type { TaintEvictor } from '../taint-eviction/taint-evictor.ts';
 
 interface PolicyFiguresSources {
   readonly stages: {
-    readonly policies: Pick<PolicyStage, 'inForce' | 'selectionOf' | 'heldNodes' | 'isHealthy'>;
+    readonly policies: Pick<PolicyStage, 'inForce' | 'selectionOf' | 'isHealthy'>;
+    readonly holds: { heldNodes(): Iterable<string> };
     readonly evictor: Pick<TaintEvictor, 'scheduled'>;
   };
   readonly nodes: Pick<StoreReader<unknown>, 'keys'>;
@@ -44,12 +45,12 @@ export function* countPolicyFigures(
 
 /** Each node with each figure for which it counts, once for each pod that waits for its eviction. */
 function* listFigures({ stages, nodes, pods }: PolicyFiguresSources): Generator<readonly [node: string, Figure]> {
-  const { policies, evictor } = stages;
+  const { policies, holds, evictor } = stages;
   for (const node of nodes.keys()) {
     yield [node, 'nodes'];
     if (!policies.isHealthy(node)) yield [node, 'unhealthy'];
   }
-  for (const node of policies.heldNodes()) yield [node, 'held'];
+  for (const node of holds.heldNodes()) yield [node, 'held'];
   for (const pod of evictor.scheduled().keys()) yield [pods.get(pod)?.nodeName ?? '', 'pendingEvictions'];
 }
 

@@ -50,7 +50,7 @@ export interface SnapshotSources {
       | 'current'
       | 'zoneOf'
       | 'zoneOptions'
-      | 'holdOf'
+      | 'modeOf'
       | 'maintenanceOf'
       | 'breakerOf'
       | 'counts'

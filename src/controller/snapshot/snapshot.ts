@@ -75,7 +75,7 @@ export class LiveSnapshot {
       podsStale: stages.freshness.arePodsStale(),
       fullDisruption: stages.zones.fullDisruption,
       outageHold: this.#outageHold(node),
-      nodeHold: stages.policies.holdOf(node ?? ''),
+      nodeHold: stages.policies.modeOf(node ?? ''),
       policySource: options.current().policySource,
       maintenance: stages.policies.maintenanceOf(node ?? ''),
       breaker: node === undefined ? undefined : stages.policies.breakerOf(node),

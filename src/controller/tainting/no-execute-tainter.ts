@@ -18,6 +18,7 @@ import {
   type WriteOutcome,
 } from '../model/commands.ts';
 import { evaluationFailed, type DecisionSink, type TaintReason } from '../model/decisions.ts';
+import type { Holds } from '../model/holds.ts';
 import {
   decideNoExecuteNeed,
   decideNoScheduleChange,
@@ -51,10 +52,8 @@ interface NoExecuteTainterOptions {
   readonly readyOf: (node: NodeView) => string;
   /** How long ago the node was assessed so; undefined if not by this process, or returned before. */
   readonly takeTransitionAgeMs: (node: string) => number | undefined;
-  /** While this is true no node gets a taint. Queued nodes keep their places. */
-  readonly isPaused: () => boolean;
-  /** Milliseconds for which this node is held; 0: not held. Others are served before it. */
-  readonly heldForMs: (node: string) => number;
+  /** Queued nodes keep their places while they are held, and others are served before them. */
+  readonly holds: Holds;
   /** All zones are fully disrupted. */
   readonly fullDisruption: () => boolean;
 }
@@ -159,8 +158,8 @@ export class NoExecuteTainter implements NodeEvictor {
    * call, Infinity where no node waits.
    */
   serve(): number {
-    const { queues, isPaused } = this.#options;
-    if (isPaused()) return queues.size === 0 ? Infinity : heldRecheckMs;
+    const { queues, holds } = this.#options;
+    if (holds.isHeldForAll('add-no-execute')) return queues.size === 0 ? Infinity : heldRecheckMs;
     const nowMs = this.#nowMs();
     let nextMs = Infinity;
     for (const zone of queues.inServingOrder()) {
@@ -184,23 +183,24 @@ export class NoExecuteTainter implements NodeEvictor {
   /** `together`: the node whose NoSchedule taints are written too. */
   #serveZone(zone: string, together?: string): void {
     const queue = this.#options.queues.get(zone);
-    if (queue === undefined || this.#options.isPaused()) return;
+    if (queue === undefined || this.#options.holds.isHeldForAll('add-no-execute')) return;
     const nowMs = this.#nowMs();
     for (let name = queue.peekDue(nowMs); name !== undefined; name = queue.peekDue(nowMs)) {
       const node = this.#options.nodes.get(name);
       // Queued again, or moved to another zone, while its write is in flight: it is due again after the response.
       if (this.#underway.has(name)) queue.begin(name);
       else if (node === undefined || this.#need(node).need !== 'add') this.check(name);
-      else if (this.#options.heldForMs(name) > 0) this.#hold(name, queue);
+      else if (this.#isHeld(name, queue)) continue;
       else if (this.#isBusy(zone) || !queue.tryTakeToken(nowMs)) return;
       else this.#begin(node, zone, { queue, takenAtMs: nowMs, together: name === together });
     }
   }
 
-  /** Holds a node, which keeps its place; the hold may end earlier than known now, so it is checked often. */
-  #hold(name: string, queue: RateLimitedQueue): void {
-    const { heldForMs } = this.#options;
-    queue.postpone(name, this.#nowMs() + Math.min(heldForMs(name), heldNodeRecheckMs));
+  /** Whether a node is held, which then keeps its place; the hold may end earlier than known now, so it is checked often. */
+  #isHeld(name: string, queue: RateLimitedQueue): boolean {
+    const heldMs = this.#options.holds.heldForMs(name, 'add-no-execute');
+    if (heldMs > 0) queue.postpone(name, this.#nowMs() + Math.min(heldMs, heldNodeRecheckMs));
+    return heldMs > 0;
   }
 
   #isBusy(zone: string): boolean {
@@ -318,8 +318,8 @@ export class NoExecuteTainter implements NodeEvictor {
    * left the queue.
    */
   #mayAdd(name: string, intent: Intent): boolean {
-    const { queues, isPaused, heldForMs } = this.#options;
-    if (isPaused() || heldForMs(name) > 0) return false;
+    const { queues, holds } = this.#options;
+    if (holds.heldForMs(name, 'add-no-execute') > 0) return false;
     return intent === 'swap' || (queues.queueOf(name)?.ratePerSecond ?? 0) > 0;
   }
 

@@ -67,6 +67,11 @@ export class ZoneTable {
     return this.#members.get(node)?.zone;
   }
 
+  /** Nodes that count and are not ready. */
+  *unreadyMembers(): Iterable<string> {
+    for (const [node, { standing }] of this.#members) if (standing === 'unready') yield node;
+  }
+
   /** The zones of the nodes, without outer zones. */
   zones(): readonly string[] {
     return this.zonesOfAllLevels().filter((zone) => !isOuterZone(zone));

@@ -52,14 +52,15 @@ export function buildPolicyStatus(
 /** The condition Accepted as of this assessment. */
 export function buildAccepted({ object, reason, problems, inForce }: PolicyAssessment): Finding {
   if (reason === 'Valid') return { type: 'Accepted', status: 'True', reason, message: 'the spec is in force' };
-  const message = `${problems.join('; ')}; ${describeMeanwhile(object, inForce)}, not generation ${object.generation}`;
+  const message = `${problems.join('; ')}; ${describeMeanwhile(object, inForce)}`;
   return { type: 'Accepted', status: 'False', reason, message: shorten(message) };
 }
 
-function describeMeanwhile({ uid }: PolicyObject, inForce: PolicyAssessment['inForce']): string {
-  if (inForce === undefined) return 'no version of the spec is in force';
+function describeMeanwhile({ uid, generation }: PolicyObject, inForce: PolicyAssessment['inForce']): string {
+  if (inForce === undefined) return `no version of the spec is in force, not generation ${generation}`;
+  if (inForce.generation === 'paused') return 'the nodes that it selects are paused until it is valid';
   const whose = inForce.uid === uid ? 'the spec' : 'the object that it replaces';
-  return `generation ${inForce.generation} of ${whose} stays in force`;
+  return `generation ${inForce.generation} of ${whose} stays in force, not generation ${generation}`;
 }
 
 type Counts = Pick<PolicyFigures, 'nodes' | 'unhealthy' | 'held' | 'pendingEvictions' | 'conflicts' | 'breaker'>;

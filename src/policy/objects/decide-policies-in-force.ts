@@ -8,14 +8,20 @@ import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 /** What one object says. Each problem names the field, what is accepted and the value. */
 export type ReadPolicyObject = (
   object: Pick<PolicyObject, 'spec'> & { readonly metadata: { readonly name: string } },
-) => { readonly policy: NodePolicy } | { readonly problems: readonly string[] };
+) =>
+  | { readonly policy: NodePolicy }
+  /** `guard`: what pauses the nodes that an invalid object selects, if that can be read. */
+  | { readonly problems: readonly string[]; readonly guard: NodePolicy | undefined };
 
 /** A version of an object that is in force. */
 interface PolicyInForce {
-  /** The policy as the spec says it. */
+  /** The policy as the spec says it, or what pauses the nodes that it selects. */
   readonly policy: NodePolicy;
-  /** Generation of the object with this uid; older than the current one where that is invalid. */
-  readonly generation: number;
+  /**
+   * Generation of the object with this uid; older than the current one where that is invalid. `paused`: no valid version is known,
+   * so the nodes that the object selects are paused.
+   */
+  readonly generation: number | 'paused';
   readonly uid: string;
 }
 
@@ -36,7 +42,7 @@ export type PolicyAssessments = ReadonlyMap<string, PolicyAssessment>;
 
 /**
  * An object that is invalid keeps the last version of its name that was in force, as long as this process knows it: its own, or
- * that of the object which it replaces. Of too many objects the oldest ones count, and of those of one second the ones that are
+ * that of the object which it replaces. Without one it pauses the nodes that it selects: a restart ends no protection. Of too many objects the oldest ones count, and of those of one second the ones that are
  * in force. `before`: the assessments so far; a policy that did not change is the same value. `nowMs`: wall time.
  */
 export function decidePoliciesInForce(
@@ -69,7 +75,17 @@ type Decided = Omit<PolicyAssessment, 'reset'>;
 
 function decideOne(object: PolicyObject, last: PolicyInForce | undefined, read: ReadPolicyObject): Decided {
   const result = read({ metadata: { name: object.name }, spec: object.spec });
-  if ('problems' in result) return { object, reason: 'Invalid', problems: result.problems, inForce: last };
+  if ('problems' in result) {
+    const { problems, guard } = result;
+    const { uid } = object;
+    const guarded = guard && ({ policy: guard, generation: 'paused', uid } as const);
+    return {
+      object,
+      reason: 'Invalid',
+      problems,
+      inForce: last?.generation === 'paused' ? guarded : (last ?? guarded),
+    };
+  }
   const isSame = last !== undefined && sameJson(last.policy, result.policy);
   const policy = isSame ? last.policy : result.policy;
   const { generation, uid } = object;

@@ -114,9 +114,9 @@ export class PolicyObjects {
   #read(object: Parameters<ReadPolicyObject>[0]): ReturnType<ReadPolicyObject> {
     try {
       const result = this.#options.read(object);
-      return 'problems' in result ? { problems: boundProblems(result.problems) } : result;
+      return 'problems' in result ? { ...result, problems: boundProblems(result.problems) } : result;
     } catch (error) {
-      return { problems: boundProblems([`spec: cannot be read: ${messageOf(error)}`]) };
+      return { problems: boundProblems([`spec: cannot be read: ${messageOf(error)}`]), guard: undefined };
     }
   }
 
@@ -173,7 +173,7 @@ function isSameAssessment(before: PolicyAssessment | undefined, after: PolicyAss
 export function buildPolicyObjectsReport(assessments: PolicyAssessments): PolicyObjectsReport {
   const all = [...assessments.values()].sort((a, b) => (a.object.name < b.object.name ? -1 : 1));
   return {
-    inForce: all.filter(({ inForce }) => inForce !== undefined).length,
+    inForce: all.filter(({ inForce }) => typeof inForce?.generation === 'number').length,
     refused: all
       .filter(({ reason }) => reason !== 'Valid')
       .map(({ object, problems, inForce }) => {

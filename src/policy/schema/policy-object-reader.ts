@@ -21,7 +21,10 @@ interface GivenObject {
 
 /** Each problem names the field, what is accepted and the value. */
 type ReadInput = { readonly input: PolicyInput } | { readonly problems: readonly string[] };
-type ReadPolicy = { readonly policy: NodePolicy } | { readonly problems: readonly string[] };
+type ReadPolicy =
+  | { readonly policy: NodePolicy }
+  /** `guard`: what pauses the nodes that the object selects; undefined: its selector cannot be read. */
+  | { readonly problems: readonly string[]; readonly guard: NodePolicy | undefined };
 
 export function readPolicyInput({ metadata, spec }: GivenObject): ReadInput {
   const given = { metadata: { name: metadata.name }, spec };
@@ -46,7 +49,25 @@ function validateRules(input: PolicyInput): readonly string[] {
 /** The policy of one object, as the controller uses it. */
 export function readPolicyObject(object: GivenObject): ReadPolicy {
   const read = readPolicyInput(object);
-  if ('problems' in read) return read;
+  if ('problems' in read) return { ...read, guard: readGuard(object) };
   const [policy] = decodePolicies([read.input]);
-  return policy === undefined ? { problems: ['spec: no policy'] } : { policy };
+  return policy === undefined ? { problems: ['spec: no policy'], guard: undefined } : { policy };
+}
+
+/** Priority of a guard where that of the object cannot be read: no other policy may end the protection. */
+const highestPriority = 2 ** 31 - 1;
+
+/**
+ * An invalid object was meant for the nodes that it selects: they are paused until it is valid. Undefined if its name or its selector
+ * cannot be read.
+ */
+export function readGuard({ metadata, spec }: GivenObject): NodePolicy | undefined {
+  const name = policyNameSchema.safeParse(metadata.name);
+  const { nodeSelector, priority } = policySpecSchema.shape;
+  const given = mapOf(spec);
+  const selector = nodeSelector.safeParse(given['nodeSelector']);
+  const claimed = priority.safeParse(given['priority']);
+  if (!name.success || !selector.success) return undefined;
+  const claims = { priority: claimed.success ? (claimed.data ?? 0) : highestPriority, nodeSelector: selector.data };
+  return decodePolicies([{ name: name.data, ...claims, mode: 'Paused' }])[0];
 }

@@ -1,7 +1,6 @@
 // Gauges of the controller's state that are computed on a scrape: zones, queues, holds.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { classifyHeldNodes, type WaitingReport } from '../../../src/controller/snapshot/held-nodes.ts';
 import { RateLimitedQueue } from '../../../src/machinery/queueing/rate-limited-queue.ts';
 import { TokenBucket } from '../../../src/machinery/queueing/token-bucket.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
@@ -102,32 +101,6 @@ test('held nodes: stale watches', async () => {
   world.loseContact();
   await world.advance(60);
   assert.deepEqual(held(world), { stale: 2 });
-});
-
-test('a node is counted under the first reason that applies', () => {
-  const report: WaitingReport = {
-    breakerHeld: undefined,
-    concurrencyHeld: undefined,
-    policyHeld: ['Observe', 'Paused', 'Paused'],
-    maintained: 5,
-    withheld: 1,
-    fullDisruption: false,
-    unready: 9,
-    stale: false,
-    waiting: [
-      ...Array.from({ length: 3 }, () => ({ outageHeld: false, zoneStopped: true })),
-      ...Array.from({ length: 4 }, () => ({ outageHeld: false, zoneStopped: false })),
-    ],
-  };
-  const of = (over: Partial<WaitingReport>): readonly number[] =>
-    Object.values(classifyHeldNodes({ ...report, ...over }));
-  const waiting = [...report.waiting, { outageHeld: true, zoneStopped: true }];
-  // observed, paused, maintenance, unconfirmed, full-disruption, outage, stale, zone-stopped
-  assert.deepEqual(of({}), [1, 2, 5, 1, 0, 0, 0, 3]);
-  assert.deepEqual(of({ stale: true }), [1, 2, 5, 1, 0, 0, 7, 0]);
-  assert.deepEqual(of({ waiting }), [1, 2, 5, 1, 0, 1, 0, 3]);
-  assert.deepEqual(of({ stale: true, waiting }), [1, 2, 5, 1, 0, 1, 7, 0]);
-  assert.deepEqual(of({ stale: true, waiting, fullDisruption: true }), [1, 2, 5, 1, 9, 0, 0, 0]);
 });
 
 test('neither a gauge nor other state is kept for a vanished zone, whatever was queued in it', async () => {

@@ -168,7 +168,7 @@ test('an object that becomes invalid holds what its last valid version held, and
   assert.deepEqual(world.evicted(), ['pod-a-0']);
 });
 
-test('an object that was never valid leaves its nodes with the default, and does not stop the others', async () => {
+test('an object that a fresh process finds invalid pauses the nodes that it selects until it is mended', async () => {
   await using stand = aStand();
   const { world } = stand;
   stand.put({ mode: 'pause' });
@@ -176,6 +176,9 @@ test('an object that was never valid leaves its nodes with the default, and does
   stand.informer.set('zone-b', aPolicyObject('zone-b', ofB));
   await world.advance(5);
   await world.silentFor(60, 'a-0', 'b-0');
+  assert.deepEqual([world.ready('a-0'), world.ready('b-0')], ['True', 'True']);
+  stand.put({ mode: 'Enforce' });
+  await world.advance(10);
   assert.deepEqual([world.ready('a-0'), world.ready('b-0')], ['Unknown', 'True']);
 });
 

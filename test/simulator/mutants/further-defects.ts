@@ -237,9 +237,9 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'path-failure-not-held',
     what: 'most nodes of several zones are unreachable at once, and they are tainted at once',
-    file: 'controller/stage-holds.ts',
-    find: 'return Math.max(0, (outage.heldUntilMs(node) ?? -Infinity) - freshness.nowMs());',
-    replace: 'return node === undefined ? 1 : 0;',
+    file: 'controller/node-holds.ts',
+    find: 'const untilMs = outage.heldUntilMs(this.#node);',
+    replace: 'const untilMs = undefined as number | undefined;',
   },
   {
     name: 'path-failure-hold-never-ends',
@@ -337,13 +337,13 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'policy-not-asked',
     what: 'the nodes of a policy with mode Observe or Paused are marked, tainted and evicted',
-    file: 'controller/policies/holding-writer.ts',
-    find: 'const hold = this.#checkHold(write);',
+    file: 'controller/holds/holding-writer.ts',
+    find: 'const hold = this.#ask(write);',
     replace: 'const hold = undefined as Hold | undefined;',
     also: [
       {
-        file: 'controller/policies/holding-writer.ts',
-        find: 'stillWanted() && this.#checkHold(write) === undefined',
+        file: 'controller/holds/holding-writer.ts',
+        find: 'stillWanted() && this.#ask(write) === undefined',
         replace: 'stillWanted()',
       },
     ],
@@ -351,9 +351,9 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'breaker-not-asked',
     what: 'nodes are tainted and pods evicted although more nodes of the policy are unhealthy than its limits allow',
-    file: 'controller/policies/policy-stage.ts',
-    find: 'return this.breakerHoldOf(node) ?? this.maintenanceOf(node);',
-    replace: 'return this.maintenanceOf(node);',
+    file: 'controller/node-holds.ts',
+    find: 'return this.#stages.policies.openBreakerOf(this.#node);',
+    replace: 'return undefined;',
   },
   {
     name: 'flapping-without-end',
@@ -372,14 +372,14 @@ export const furtherDefects: readonly Mutant[] = [
   {
     name: 'maintenance-not-asked',
     what: 'a node that is rebooted on purpose is tainted and emptied',
-    file: 'controller/policies/policy-stage.ts',
-    find: 'return this.breakerHoldOf(node) ?? this.maintenanceOf(node);',
-    replace: 'return this.breakerHoldOf(node);',
+    file: 'controller/node-holds.ts',
+    find: 'return this.#stages.policies.maintenanceOf(this.#node);',
+    replace: 'return undefined;',
     also: [
       {
-        file: 'controller/stage-holds.ts',
-        find: 'if (maintenance !== undefined) return Math.max(1, maintenance.untilMs - this.#options.clock.nowMs());',
-        replace: 'if (maintenance !== undefined) return 0;',
+        file: 'controller/holds/decide-holds.ts',
+        find: 'return isUncounted ? { untilMs: nowMs + uncountedMs } : undefined;',
+        replace: 'return undefined;',
       },
     ],
   },

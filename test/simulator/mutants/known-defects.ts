@@ -173,9 +173,9 @@ export const knownDefects: readonly Mutant[] = [
   {
     name: 'deletes-from-renewing-node',
     what: 'only the watch of nodes is dead: pods are deleted from a node whose lease is renewed',
-    file: 'controller/stage-holds.ts',
-    find: '      this.#renewedLease(node) ??\n',
-    replace: '',
+    file: 'controller/holds/decide-holds.ts',
+    find: '(isLeaseRenewed ? {} : undefined)',
+    replace: 'undefined',
   },
   {
     name: 'suspend-not-noticed',

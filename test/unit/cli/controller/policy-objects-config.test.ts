@@ -33,9 +33,12 @@ function inForce(): ControllerConfig {
 
 test('a grace period that is not above the monitor period is invalid', () => {
   assert.ok('policy' in readPolicyUnder(configOf('--node-monitor-period=44s'), object));
-  assert.deepEqual(readPolicyUnder(configOf('--node-monitor-period=45s'), object), {
-    problems: ['spec.nodeMonitorGracePeriod: must be > --node-monitor-period (got 45s and 45s)'],
-  });
+  const refused = readPolicyUnder(configOf('--node-monitor-period=45s'), object);
+  assert.ok('problems' in refused);
+  assert.deepEqual(refused.problems, [
+    'spec.nodeMonitorGracePeriod: must be > --node-monitor-period (got 45s and 45s)',
+  ]);
+  assert.equal(refused.guard?.mode, 'Paused');
 });
 
 test('settings that would make a policy in force invalid are rejected', () => {

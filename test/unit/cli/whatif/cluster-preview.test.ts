@@ -102,7 +102,7 @@ describe('a node', () => {
       assert.deepEqual([node.markedUnknown, node.noExecute, node.podsEvicted, node.podsHeld], ['held', 'held', 0, 1]);
       assert.match(
         node.hold?.what ?? '',
-        mode === 'Observe' ? /^mode Observe of policy lab$/u : /^a pause of policy lab$/u,
+        mode === 'Observe' ? /^mode Observe \(policy lab\): nothing is written$/u : /^paused by policy lab$/u,
       );
     });
   }
@@ -114,7 +114,7 @@ describe('a node', () => {
     const began = { type: 'MaintenanceInProgress', status: 'True', lastTransitionTime: formatTime(nowMs - 60_000) };
     const node = preview({ silentSeconds: 60, conditions: [ready, began], pods: [{}] }, [aPolicy({ maintenance })]);
     assert.deepEqual([node.markedUnknown, node.noExecute, node.podsHeld], ['now', 'held', 1]);
-    assert.deepEqual(node.hold, { what: 'planned maintenance (policy zone-a)', until: '2026-11-24T12:09:00Z' });
+    assert.deepEqual(node.hold, { what: 'in planned maintenance (policy zone-a)', until: '2026-11-24T12:09:00Z' });
   });
 
   test('that was fenced gets the taint out-of-service by a policy that allows it', () => {
@@ -259,6 +259,6 @@ test('nodes beyond maxConcurrentEvictions wait', () => {
   const { nodes } = buildPreview(aCluster({ ...healthy, a: silent, b: silent }), options);
   const [first, second] = ['a', 'b'].map((name) => nodes.get(name));
   assert.deepEqual([first?.noExecute, first?.hold], ['added', null]);
-  const hold = { what: 'maxConcurrentEvictions of policy edge', until: null };
+  const hold = { what: 'at most 1 node of policy edge is emptied at once', until: null };
   assert.deepEqual([second?.noExecute, second?.hold], ['held', hold]);
 });

@@ -40,9 +40,9 @@ class Stand {
   }
 
   isHeld(name: string): boolean {
-    const hold = this.emptying.holdOf(name);
-    this.emptying.noteTaint(name, hold);
-    return hold !== undefined;
+    const isHeld = this.emptying.fullFor(name) !== undefined;
+    this.emptying.noteTaint(name, isHeld);
+    return isHeld;
   }
 
   #node(name: string): NodeView | undefined {
@@ -79,7 +79,8 @@ test('two nodes are being emptied: a third one waits, and a node of no policy do
     [false, true, false],
   );
   assert.deepEqual(stand.emptying.statuses(), [{ policy: 'pool', max: 2, nodes: ['a', 'b'] }]);
-  assert.deepEqual(stand.emptying.heldOf(['a', 'c', 'd']), ['c']);
+  assert.deepEqual(stand.emptying.fullFor('c'), { policy: 'pool', max: 2 });
+  assert.equal(stand.emptying.fullFor('a'), undefined);
 });
 
 test('pods that terminate, and those that tolerate the taint for ever, do not count', () => {

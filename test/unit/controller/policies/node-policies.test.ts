@@ -69,20 +69,22 @@ test('what is remembered is bounded by the nodes that exist, and nothing without
 test('a node that does not exist is held by a pause of all nodes only', () => {
   const stand = new Stand();
   stand.options = { ...stand.options, policies: [aPolicy({ mode: 'Observe', selector: inZone('a', 'b') })] };
-  assert.equal(stand.policies.holdOf('a')?.mode, 'Observe');
-  assert.equal(stand.policies.holdOf('gone'), undefined);
+  assert.equal(stand.policies.modeOf('a')?.mode, 'Observe');
+  assert.equal(stand.policies.modeOf('gone'), undefined);
   stand.options = { ...stand.options, paused: true };
-  assert.equal(stand.policies.holdOf('gone')?.mode, 'Paused');
+  assert.equal(stand.policies.modeOf('gone')?.mode, 'Paused');
 });
 
-test('in a conflict neither mode applies, and the annotation does', () => {
+test('of policies that claim a node equally the strictest mode holds, and the annotation where none does', () => {
   const stand = new Stand();
   const policies = [aPolicy({ mode: 'Observe' }), aPolicy({ name: 'other', mode: 'Paused' })];
   stand.options = { ...stand.options, policies };
   assert.equal(stand.policies.selectionOf('a').kind, 'conflict');
-  assert.equal(stand.policies.holdOf('a'), undefined);
+  assert.deepEqual(stand.policies.modeOf('a')?.mode, 'Observe');
+  stand.options = { ...stand.options, policies: policies.map((policy) => ({ ...policy, mode: 'Enforce' as const })) };
+  assert.equal(stand.policies.modeOf('a'), undefined);
   stand.nodes.set('a', aNodeView({ name: 'a', labels: zone('a'), pause: 'true' }));
-  assert.equal(stand.policies.holdOf('a')?.source.kind, 'annotation');
+  assert.equal(stand.policies.modeOf('a')?.source.kind, 'annotation');
 });
 
 test('two states of a node differ by their pause or their policy, not by other labels', () => {

@@ -115,11 +115,11 @@ test('an invalid version: the problems, and which version stays in force', () =>
   const never = buildPolicyStatus(assessmentOf({ mode: 'On' }), undefined, {}, nowMs);
   assert.deepEqual(
     [never['mode'], never['nodes'], never['observedGeneration'], conditionsOf(never)[0]],
-    [undefined, 0, 1, 'Accepted False Invalid'],
+    ['Paused', undefined, 1, 'Accepted False Invalid'],
   );
   assert.equal(
     messageOf(never, 'Accepted'),
-    'spec.mode: must be one of Enforce, Observe, Paused (got "On"); no version of the spec is in force, not generation 1',
+    'spec.mode: must be one of Enforce, Observe, Paused (got "On"); the nodes that it selects are paused until it is valid',
   );
   const later = buildPolicyStatus(assessmentOf({ mode: 'Paused' }, { mode: 'On' }), figures, {}, nowMs);
   assert.deepEqual([later['mode'], later['observedGeneration']], ['Paused', 2]);

@@ -20,14 +20,14 @@ function inForceOf(assessments: PolicyAssessments, name: string): readonly unkno
   return [reason, inForce?.policy.mode, inForce?.generation];
 }
 
-test('a valid object is in force, an invalid one that this process never saw valid is not', () => {
+test('a valid object is in force; an invalid one that this process never saw valid pauses the nodes that it selects', () => {
   const assessments = decide([aPolicyObject('a', { mode: 'Paused' }), aPolicyObject('b', invalid)]);
   assert.deepEqual(inForceOf(assessments, 'a'), ['Valid', 'Paused', 1]);
-  assert.deepEqual(inForceOf(assessments, 'b'), ['Invalid', undefined, undefined]);
+  assert.deepEqual(inForceOf(assessments, 'b'), ['Invalid', 'Paused', 'paused']);
   assert.deepEqual(assessments.get('b')?.problems, ['spec.mode: must be one of Enforce, Observe, Paused (got "On")']);
   assert.deepEqual(
     selectPoliciesInForce(assessments).map(({ name }) => name),
-    ['a'],
+    ['a', 'b'],
   );
 });
 
@@ -47,10 +47,23 @@ test('an invalid object that replaces one of its name keeps the version in force
   assert.deepEqual(inForceOf(assessments, 'a'), ['Valid', 'Observe', 1]);
 });
 
+test('a guard selects what its object selects, and is replaced by any valid version', () => {
+  const ofPool = { nodeSelector: { matchLabels: { pool: 'a' } }, mode: 'On', priority: 7 };
+  const first = decide([aPolicyObject('a', ofPool)]);
+  const guard = first.get('a')?.inForce?.policy;
+  assert.deepEqual([guard?.priority, guard?.selector.length, guard?.limits], [7, 1, undefined]);
+  const second = decide([aPolicyObject('a', { ...ofPool, priority: 'high' }, { generation: 2 })], first);
+  assert.equal(second.get('a')?.inForce?.policy.priority, 2 ** 31 - 1, 'no other policy may end the protection');
+  const unreadable = decide([aPolicyObject('a', { nodeSelector: 'x' }, { generation: 3 })], second);
+  assert.deepEqual(inForceOf(unreadable, 'a'), ['Invalid', undefined, undefined]);
+  const valid = decide([aPolicyObject('a', { ...ofPool, mode: 'Enforce' }, { generation: 4 })], second);
+  assert.deepEqual(inForceOf(valid, 'a'), ['Valid', 'Enforce', 4]);
+});
+
 test('an invalid object inherits nothing from one of its name whose deletion has taken effect', () => {
   const before = decide([], decide([aPolicyObject('a', { mode: 'Paused' })]));
   const after = decide([aPolicyObject('a', invalid, { uid: 'another' })], before);
-  assert.deepEqual(inForceOf(after, 'a'), ['Invalid', undefined, undefined]);
+  assert.deepEqual(inForceOf(after, 'a'), ['Invalid', 'Paused', 'paused']);
 });
 
 test('a deleted object is in force no longer', () => {

@@ -96,10 +96,10 @@ test('an invalid object is logged once and shown by a gauge; the other objects a
   desk.objects.evaluate();
   desk.objects.evaluate();
   const problems = ['spec.mode: must be one of Enforce, Observe, Paused (got "On")'];
-  assert.deepEqual(desk.warnings(), [{ policy: 'nodelifecyclepolicy/a', generation: 1, problems, inForce: 'none' }]);
+  assert.deepEqual(desk.warnings(), [{ policy: 'nodelifecyclepolicy/a', generation: 1, problems, inForce: 'paused' }]);
   assert.equal(desk.meter.series.get('node_lifecycle_policy_object_accepted{policy="a"}'), 0);
   assert.equal(desk.meter.series.get('node_lifecycle_policy_object_accepted{policy="b"}'), 1);
-  assert.deepEqual(desk.adopted, [['b Enforce']]);
+  assert.deepEqual(desk.adopted, [['a Paused', 'b Enforce']]);
   desk.informer.delete('a');
   desk.objects.evaluate();
   desk.clock.stall(500);
@@ -356,7 +356,8 @@ test('an adoption that failed is repeated within a minute', async () => {
 test('what is valid with other settings is in force when the settings change, and keeps its version when they change back', () => {
   const desk = new Desk();
   let isAllowed = false;
-  desk.read = (object) => (isAllowed ? readPolicyObject(object) : { problems: ['spec.x: must be > the setting'] });
+  desk.read = (object) =>
+    isAllowed ? readPolicyObject(object) : { problems: ['spec.x: must be > the setting'], guard: undefined };
   desk.put('a', { mode: 'Paused' });
   desk.objects.evaluate();
   isAllowed = true;

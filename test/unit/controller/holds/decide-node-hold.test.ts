@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeAct, NodeHold } from '../../../../src/controller/model/policy.ts';
-import { decideNodeHold, isHeldIn } from '../../../../src/controller/policies/decide-node-hold.ts';
+import type { NodeHold } from '../../../../src/controller/model/policy.ts';
+import { decideNodeHold } from '../../../../src/controller/holds/decide-node-hold.ts';
 import { aPolicy } from '../../../support/builders.ts';
 
 const wallMs = Date.parse('2026-11-23T12:00:00Z');
@@ -12,7 +12,7 @@ const pausing = aPolicy({ name: 'p', mode: 'Paused' });
 type Evidence = Partial<Parameters<typeof decideNodeHold>[0]>;
 
 function holdOf(evidence: Evidence): NodeHold | undefined {
-  return decideNodeHold({ paused: false, policy: undefined, annotation: undefined, wallMs, ...evidence });
+  return decideNodeHold({ paused: false, claims: [], annotation: undefined, wallMs, ...evidence });
 }
 
 const byPolicy = (policy: string): NodeHold['source'] => ({ kind: 'policy', policy });
@@ -21,9 +21,9 @@ const paused = (source: NodeHold['source'], untilMs = Infinity): NodeHold => ({ 
 
 const rows: readonly (readonly [string, Evidence, NodeHold | undefined])[] = [
   ['nothing', {}, undefined],
-  ['mode Enforce', { policy: aPolicy() }, undefined],
-  ['mode Observe', { policy: observing }, { mode: 'Observe', source: byPolicy('o'), untilMs: Infinity }],
-  ['mode Paused', { policy: pausing }, paused(byPolicy('p'))],
+  ['mode Enforce', { claims: [aPolicy()] }, undefined],
+  ['mode Observe', { claims: [observing] }, { mode: 'Observe', source: byPolicy('o'), untilMs: Infinity }],
+  ['mode Paused', { claims: [pausing] }, paused(byPolicy('p'))],
   ['all nodes', { paused: true }, paused({ kind: 'config-file' })],
   ['true', { annotation: 'true' }, paused(byAnnotation(false))],
   ['a time', { annotation: later }, paused(byAnnotation(false), wallMs + 3_600_000)],
@@ -33,26 +33,17 @@ const rows: readonly (readonly [string, Evidence, NodeHold | undefined])[] = [
   ['empty', { annotation: '' }, undefined],
   ['malformed', { annotation: 'True' }, paused(byAnnotation(true))],
   ['a date without a time', { annotation: '2026-11-24' }, paused(byAnnotation(true))],
-  ['Observe and all paused', { policy: observing, paused: true, annotation: 'true' }, holdOf({ policy: observing })],
+  [
+    'Observe and all paused',
+    { claims: [observing], paused: true, annotation: 'true' },
+    holdOf({ claims: [observing] }),
+  ],
   ['all paused, and until a time', { paused: true, annotation: later }, paused({ kind: 'config-file' })],
-  ['mode Paused, and until a time', { policy: pausing, annotation: later }, paused(byPolicy('p'))],
+  ['two claims, one pauses', { claims: [aPolicy(), pausing] }, paused(byPolicy('p'))],
+  ['two claims, the strictest', { claims: [pausing, observing], paused: true }, holdOf({ claims: [observing] })],
+  ['mode Paused, and until a time', { claims: [pausing], annotation: later }, paused(byPolicy('p'))],
 ];
 
 for (const [what, evidence, expected] of rows) {
   test(`what holds a node: ${what}`, () => assert.deepEqual(holdOf(evidence), expected));
 }
-
-test('a pause holds what makes a node or its pods worse; Observe holds everything', () => {
-  const acts: readonly (readonly [NodeAct, boolean])[] = [
-    ['mark-unknown', true],
-    ['add-taints', true],
-    ['mark-pods-not-ready', true],
-    ['delete-pods', true],
-    ['remove-taints', false],
-    ['set-labels', false],
-  ];
-  for (const [act, expected] of acts) {
-    assert.equal(isHeldIn('Paused', act), expected, act);
-    assert.equal(isHeldIn('Observe', act), true, act);
-  }
-});

@@ -2,12 +2,9 @@ import type { Meter } from '../../machinery/ports/meter.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { describeHoldSource, type NodeAct, type NodeHold } from '../model/policy.ts';
-import { isHeldIn, isNegative } from './decide-node-hold.ts';
 import { withheldActs } from './metrics.ts';
-import type { NodePolicies } from './node-policies.ts';
 
-interface ActHoldsOptions {
-  readonly policies: Pick<NodePolicies, 'holdOf'>;
+interface HoldLogOptions {
   readonly nodes: NodeSource;
   readonly decisions: DecisionSink;
   readonly meter: Meter;
@@ -20,29 +17,22 @@ interface Withheld {
 }
 
 /**
- * Whether a write for a node is held by a policy or a pause. Each kind of write that is held is recorded once, until the
- * node recovers or the hold changes. Nothing is remembered of nodes without a hold.
+ * What modes and pauses withheld: each kind of act once, until the node recovers or the hold changes. Nothing is remembered of
+ * nodes without one.
  */
-export class ActHolds {
-  readonly #options: ActHoldsOptions;
+export class HoldLog {
+  readonly #options: HoldLogOptions;
   readonly #withheld = new Map<string, Withheld>();
 
-  constructor(options: ActHoldsOptions) {
+  constructor(options: HoldLogOptions) {
     this.#options = options;
   }
 
-  /** The mode or pause that holds a write. Cheap: called before each request. */
-  holdOf(node: string, act: NodeAct): NodeHold | undefined {
-    const hold = this.#options.policies.holdOf(node);
-    return hold !== undefined && isHeldIn(hold.mode, act) ? hold : undefined;
-  }
-
-  /** Records that a write is about to be made, and what holds it. */
-  noteAct(node: string, act: NodeAct): void {
-    const hold = this.#options.policies.holdOf(node);
-    if (hold === undefined) {
+  /** Records that an act is about to be done while this mode or pause, if any, is in force. */
+  note(node: string, act: NodeAct, mode: NodeHold | undefined): void {
+    if (mode === undefined) {
       if (this.#withheld.size > 0) this.#withheld.delete(node);
-    } else if (isHeldIn(hold.mode, act) && this.#options.nodes.get(node) !== undefined) this.#note(node, act, hold);
+    } else if (isHeldIn(mode.mode, act) && this.#options.nodes.get(node) !== undefined) this.#note(node, act, mode);
   }
 
   /** The node is Ready and sends heartbeats: what was withheld because of its health is withheld no longer. */
@@ -84,4 +74,14 @@ export class ActHolds {
     this.#withheld.set(node, begun);
     return begun;
   }
+}
+
+/** Whether a mode withholds this kind of act: a pause does not withhold recovery. */
+function isHeldIn(mode: NodeHold['mode'], act: NodeAct): boolean {
+  return mode === 'Observe' || isNegative(act);
+}
+
+/** Whether an act makes the node or its pods worse. */
+function isNegative(act: NodeAct): boolean {
+  return act !== 'remove-taints' && act !== 'set-labels';
 }

@@ -1,12 +1,12 @@
-// Decides what holds the writes for a node: its policy, a pause of all nodes, or its own annotation.
-import type { NodeAct, NodeHold, NodePolicy } from '../model/policy.ts';
+// Decides which mode or pause holds the writes for a node: its policy, a pause of all nodes, or its own annotation.
+import type { NodeHold, NodePolicy } from '../model/policy.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 
-interface HoldEvidence {
+interface ModeEvidence {
   /** `paused: true` in the config file. */
   readonly paused: boolean;
-  /** Undefined: the default policy. */
-  readonly policy: Pick<NodePolicy, 'name' | 'mode'> | undefined;
+  /** Every policy that claims the node: several that claim it equally do not apply, and still hold. */
+  readonly claims: readonly Pick<NodePolicy, 'name' | 'mode'>[];
   /** The value of the node's pause annotation. */
   readonly annotation: string | undefined;
   readonly wallMs: number;
@@ -19,21 +19,13 @@ type Pause =
   | { readonly kind: 'malformed' };
 
 /** `Observe` holds more than a pause, so it takes precedence; of several pauses one without an end. */
-export function decideNodeHold({ paused, policy, annotation, wallMs }: HoldEvidence): NodeHold | undefined {
-  if (policy?.mode === 'Observe') return { mode: 'Observe', source: byPolicy(policy), untilMs: Infinity };
+export function decideNodeHold({ paused, claims, annotation, wallMs }: ModeEvidence): NodeHold | undefined {
+  const observing = claims.find(({ mode }) => mode === 'Observe');
+  if (observing !== undefined) return { mode: 'Observe', source: byPolicy(observing), untilMs: Infinity };
   if (paused) return { mode: 'Paused', source: { kind: 'config-file' }, untilMs: Infinity };
-  if (policy?.mode === 'Paused') return { mode: 'Paused', source: byPolicy(policy), untilMs: Infinity };
+  const pausing = claims.find(({ mode }) => mode === 'Paused');
+  if (pausing !== undefined) return { mode: 'Paused', source: byPolicy(pausing), untilMs: Infinity };
   return annotation === undefined ? undefined : pausedByAnnotation(annotation, wallMs);
-}
-
-/** Whether a hold applies to this kind of write: a pause does not apply to recovery. */
-export function isHeldIn(mode: NodeHold['mode'], act: NodeAct): boolean {
-  return mode === 'Observe' || isNegative(act);
-}
-
-/** Whether an act makes the node or its pods worse. */
-export function isNegative(act: NodeAct): boolean {
-  return act !== 'remove-taints' && act !== 'set-labels';
 }
 
 /** A malformed value was meant to pause the node: it holds without an end, until it is corrected or removed. */

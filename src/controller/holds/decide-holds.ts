@@ -1,0 +1,216 @@
+// The one table of what holds an act. A kind of hold is its row: which acts it covers, what ends it, when it applies, and its
+// words. The order of the rows is the order of precedence everywhere.
+import { zoneName } from '../../machinery/api/zone.ts';
+import type { Act, Hold, HoldEnd, HoldEvidence, HoldKind, HoldScope } from '../model/holds.ts';
+import { describeHoldSource } from '../model/policy.ts';
+
+/** Begin and end of a hold that applies, in wall time. Absent: its beginning is not known; no end by time; the scope of its kind. */
+interface Applied {
+  readonly sinceMs?: number;
+  readonly untilMs?: number;
+  readonly scope?: HoldScope;
+}
+
+interface HoldRow {
+  readonly kind: HoldKind;
+  readonly scope: HoldScope;
+  readonly covers: readonly Act[];
+  readonly endsBy: HoldEnd;
+  /** See {@link Hold.askAgainMs}. Absent: Infinity. */
+  readonly askAgainMs?: number;
+  /** Undefined: it does not hold this node. `nowMs`: wall time. */
+  readonly applies: (evidence: HoldEvidence, nowMs: number) => Applied | undefined;
+  /** Reason for a person, without numbers and times that move; only of evidence to which it applies. */
+  readonly words: (evidence: HoldEvidence) => string;
+}
+
+/** What makes a node or its pods worse. */
+const worse: readonly Act[] = [
+  'mark-unknown',
+  'add-no-schedule',
+  'add-no-execute',
+  'add-out-of-service',
+  'add-flapping-taint',
+  'mark-pods',
+  'empty-node',
+  'delete-for-health',
+  'delete-for-taint',
+  'collect-pods',
+];
+/** Recovery is held by Observe only. */
+const all: readonly Act[] = [...worse, 'remove-taints', 'set-labels'];
+/** What begins to empty a node for its health. */
+const emptying: readonly Act[] = ['add-no-execute', 'add-out-of-service', 'empty-node'];
+/** What removes pods for the health of their node, from the taint to the deletion. */
+const evicting: readonly Act[] = [...emptying, 'delete-for-health'];
+/** Time for which an act waits that follows the end of maintenance and comes before the pass that counts the node. */
+const uncountedMs = 100;
+/** Intervals of questions for the end of holds whose end is no event. */
+const askAgainMs = { place: 500, cluster: 1_000 } as const;
+
+const scopeOfPause = { 'config-file': 'cluster', policy: 'policy', annotation: 'node' } as const;
+
+/** In the order of precedence. */
+const rows: readonly HoldRow[] = [
+  {
+    kind: 'observed',
+    scope: 'policy',
+    covers: all,
+    endsBy: 'change',
+    applies: ({ mode }) => (mode?.mode === 'Observe' ? {} : undefined),
+    words: ({ mode }) => `mode Observe (${mode && describeHoldSource(mode.source)}): nothing is written`,
+  },
+  {
+    kind: 'paused',
+    scope: 'node',
+    covers: worse,
+    endsBy: 'time',
+    applies: ({ mode }) =>
+      mode?.mode === 'Paused' ? { untilMs: mode.untilMs, scope: scopeOfPause[mode.source.kind] } : undefined,
+    words: ({ mode }) => `paused by ${mode && describeHoldSource(mode.source)}`,
+  },
+  {
+    kind: 'maintenance',
+    scope: 'node',
+    covers: evicting,
+    endsBy: 'time',
+    applies: ({ maintenance, isUncounted }, nowMs) => {
+      if (maintenance !== undefined) return { untilMs: maintenance.untilMs };
+      return isUncounted ? { untilMs: nowMs + uncountedMs } : undefined;
+    },
+    words: ({ maintenance }) => `in planned maintenance${maintenance ? ` (policy ${maintenance.policy})` : ''}`,
+  },
+  {
+    kind: 'breaker',
+    scope: 'policy',
+    covers: evicting,
+    endsBy: 'change',
+    applies: ({ breaker }) => breaker && { sinceMs: breaker.openedAtMs, untilMs: breaker.untilMs },
+    words: ({ breaker }) => `the breaker of policy ${breaker?.policy} is open`,
+  },
+  {
+    kind: 'concurrency',
+    scope: 'policy',
+    covers: ['add-no-execute', 'add-out-of-service'],
+    endsBy: 'change',
+    askAgainMs: askAgainMs.place,
+    applies: ({ emptying: full }) => full && {},
+    words: ({ emptying: full }) =>
+      `at most ${full?.max === 1 ? `1 node of policy ${full.policy} is` : `${full?.max} nodes of policy ${full?.policy} are`} emptied at once`,
+  },
+  {
+    kind: 'stale',
+    scope: 'cluster',
+    covers: [...evicting, 'mark-pods'],
+    endsBy: 'change',
+    askAgainMs: askAgainMs.cluster,
+    applies: ({ stale }) => (stale === undefined ? undefined : {}),
+    words: ({ stale }) => `watch streams are stale (${stale})`,
+  },
+  {
+    kind: 'stale-pods',
+    scope: 'cluster',
+    covers: ['delete-for-health', 'delete-for-taint'],
+    endsBy: 'change',
+    askAgainMs: askAgainMs.cluster,
+    applies: ({ arePodsStale }) => (arePodsStale ? {} : undefined),
+    words: () => 'the watch of pods is not open',
+  },
+  {
+    kind: 'full-disruption',
+    scope: 'cluster',
+    covers: evicting,
+    endsBy: 'change',
+    askAgainMs: askAgainMs.cluster,
+    applies: ({ isFullyDisrupted }) => (isFullyDisrupted ? {} : undefined),
+    words: () => 'all zones are fully disrupted',
+  },
+  {
+    kind: 'outage',
+    scope: 'node',
+    covers: [...emptying, 'mark-pods'],
+    endsBy: 'time',
+    applies: ({ outage }) => outage && { sinceMs: outage.fromMs, untilMs: outage.untilMs },
+    words: ({ outage }) => `${outage?.outage}: it became silent together with most nodes of several zones`,
+  },
+  {
+    kind: 'unconfirmed',
+    scope: 'node',
+    covers: ['mark-unknown'],
+    endsBy: 'live-read',
+    applies: ({ isUnconfirmed }) => (isUnconfirmed ? {} : undefined),
+    words: () => 'it looks silent, and a live read of its lease does not confirm it',
+  },
+  {
+    kind: 'node-is-ready',
+    scope: 'node',
+    covers: ['delete-for-health'],
+    endsBy: 'live-read',
+    applies: ({ isReady }) => (isReady ? {} : undefined),
+    words: () => 'it is Ready, so its taint is about to be removed',
+  },
+  {
+    kind: 'lease-is-renewed',
+    scope: 'node',
+    covers: ['delete-for-health'],
+    endsBy: 'live-read',
+    applies: ({ isLeaseRenewed }) => (isLeaseRenewed ? {} : undefined),
+    words: () => 'its lease is being renewed',
+  },
+  {
+    kind: 'late-cache',
+    scope: 'node',
+    covers: ['delete-for-health', 'delete-for-taint'],
+    endsBy: 'live-read',
+    applies: ({ isCacheLate }) => (isCacheLate ? {} : undefined),
+    words: () => 'the cache may lack its last change',
+  },
+  {
+    kind: 'zone-stopped',
+    scope: 'zone',
+    covers: ['add-no-execute', 'empty-node'],
+    endsBy: 'token',
+    applies: ({ stoppedZone }) => (stoppedZone === undefined ? undefined : {}),
+    words: ({ stoppedZone }) => `the eviction rate of zone ${zoneName(stoppedZone ?? '')} is 0`,
+  },
+];
+
+/** The rows that cover each act, so that a question costs no more than these. */
+const byAct: ReadonlyMap<Act, readonly HoldRow[]> = new Map(
+  all.map((act) => [act, rows.filter(({ covers }) => covers.includes(act))]),
+);
+const byKind: ReadonlyMap<HoldKind, HoldRow> = new Map(rows.map((row) => [row.kind, row]));
+
+/** Every hold of this act, in the order of the table. `nowMs`: wall time. Reads no more of the evidence than it is asked for. */
+export function* holdsOf(evidence: HoldEvidence, act: Act, nowMs: number): Iterable<Hold> {
+  for (const row of byAct.get(act) ?? []) {
+    const hold = toHold(row, evidence, nowMs);
+    if (hold !== undefined) yield hold;
+  }
+}
+
+/** The first hold of this act that ends in one of these ways. */
+export function decideHold(
+  evidence: HoldEvidence,
+  act: Act,
+  { nowMs, ends }: { readonly nowMs: number; readonly ends: readonly HoldEnd[] },
+): Hold | undefined {
+  for (const row of byAct.get(act) ?? []) {
+    const hold = ends.includes(row.endsBy) ? toHold(row, evidence, nowMs) : undefined;
+    if (hold !== undefined) return hold;
+  }
+  return undefined;
+}
+
+function toHold(row: HoldRow, evidence: HoldEvidence, nowMs: number): Hold | undefined {
+  const applied = row.applies(evidence, nowMs);
+  if (applied === undefined) return undefined;
+  const { sinceMs, untilMs = Infinity, scope = row.scope } = applied;
+  const { kind, endsBy, askAgainMs: againMs = Infinity } = row;
+  return untilMs <= nowMs ? undefined : { kind, scope, endsBy, sinceMs, untilMs, askAgainMs: againMs };
+}
+
+/** Reason of a hold of this kind, for a person; without numbers and times that move. */
+export function describeHoldKind(kind: HoldKind, evidence: HoldEvidence): string {
+  return byKind.get(kind)?.words(evidence) ?? kind;
+}

@@ -1,0 +1,278 @@
+// What holds acts for a node now. It reads the stages, which do not know each other, and asks the table of holds.
+import type { NodeView } from '../machinery/api/node.ts';
+import { objectKey } from '../machinery/api/object-key.ts';
+import { hasTaint, taintKeys } from '../machinery/api/taints.ts';
+import type { Informer } from '../machinery/informer/informer.ts';
+import type { Clock } from '../machinery/ports/clock.ts';
+import type { Meter } from '../machinery/ports/meter.ts';
+import type { WatchFreshness } from './freshness/watch-freshness.ts';
+import { readyOf } from './health/assess-node.ts';
+import type { HealthTable } from './health/health-table.ts';
+import type { HealthTransitions } from './health/health-transitions.ts';
+import { decideHold, holdsOf } from './holds/decide-holds.ts';
+import { HoldLog } from './holds/hold-log.ts';
+import { HoldingWriter } from './holds/holding-writer.ts';
+import type { ClosableWriter, NodeSource } from './model/commands.ts';
+import type { DecisionSink, EvictionHold, PolicyEvictionHold } from './model/decisions.ts';
+import {
+  type Act,
+  type Hold,
+  type HoldEnd,
+  type HoldEvidence,
+  type HoldKind,
+  type HoldReader,
+  type Holds,
+  noHolds,
+  reportedAct,
+} from './model/holds.ts';
+import type { ControllerSelection } from './model/options.ts';
+import type { OutageWatch } from './outage/outage-watch.ts';
+import type { PolicyStage } from './policies/policy-stage.ts';
+import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
+import type { ZoneTable } from './zones/zone-table.ts';
+
+/** Read at each question. */
+interface HoldingStages {
+  readonly nodes: NodeSource;
+  readonly policies: PolicyStage;
+  readonly freshness: WatchFreshness;
+  readonly health: HealthTable;
+  readonly transitions: HealthTransitions;
+  readonly zones: ZoneTable;
+  readonly outage: OutageWatch;
+  readonly queues: ZoneTaintQueues;
+  readonly decisions: DecisionSink;
+}
+
+interface NodeHoldsOptions {
+  readonly controllers: ControllerSelection;
+  readonly informers: { readonly nodes: Pick<Informer<NodeView>, 'isUndecoded'> };
+  readonly meter: Meter;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+/** The other ends have their own place: the stage that needs a live read makes it, and tokens are taken from queues. */
+const endsAsked: readonly HoldEnd[] = ['time', 'change'];
+
+export class NodeHolds implements Holds, HoldReader {
+  readonly #stages: HoldingStages;
+  readonly #options: NodeHoldsOptions;
+  readonly #log: HoldLog;
+
+  constructor(stages: HoldingStages, options: NodeHoldsOptions) {
+    this.#stages = stages;
+    this.#options = options;
+    this.#log = new HoldLog({ ...stages, meter: options.meter });
+  }
+
+  /** The writer that sends nothing that is held. */
+  holding(writer: ClosableWriter): ClosableWriter {
+    return new HoldingWriter({ writer, holds: this, clock: this.#options.clock });
+  }
+
+  heldForMs(node: string, act: Act): number {
+    const hold = this.ask(node, act);
+    return hold === undefined ? 0 : Math.min(hold.untilMs - this.#nowMs(), hold.askAgainMs);
+  }
+
+  isHeldForAll(act: Act): boolean {
+    const hold = decideHold(this.#evidenceOfAll(), act, { nowMs: this.#nowMs(), ends: endsAsked });
+    return hold?.scope === 'cluster';
+  }
+
+  /** What holds an act that is about to be done, which is recorded; undefined: nothing does. */
+  ask(node: string, act: Act): Hold | undefined {
+    this.#stages.policies.noteQuestion(node);
+    const evidence = this.evidenceOf(node);
+    const hold = decideHold(evidence, act, { nowMs: this.#nowMs(), ends: endsAsked });
+    this.#log.note(node, reportedAct[act], evidence.mode);
+    const addsTaint = act === 'add-no-execute' || act === 'add-out-of-service';
+    if (addsTaint && (hold === undefined || hold.kind === 'concurrency'))
+      this.#stages.policies.emptying.noteTaint(node, hold !== undefined);
+    return hold;
+  }
+
+  of(node: string, act: Act): Iterable<Hold> {
+    return holdsOf(this.evidenceOf(node), act, this.#nowMs());
+  }
+
+  evidenceOf(node: string): HoldEvidence {
+    return new NodeHoldEvidence(node, this.#stages, this.#options);
+  }
+
+  /** What applies to all nodes. */
+  #evidenceOfAll(): HoldEvidence {
+    const { freshness, zones } = this.#stages;
+    return {
+      ...noHolds,
+      stale: freshness.staleness(),
+      arePodsStale: freshness.arePodsStale(),
+      isFullyDisrupted: zones.fullDisruption,
+    };
+  }
+
+  /** What holds all deletions of pods of this node, for whatever taint; the question is recorded. */
+  askPolicyHold(node: string): { readonly why: PolicyEvictionHold; readonly forMs: number } | undefined {
+    const hold = this.ask(node, 'delete-for-taint');
+    if (hold?.kind !== 'observed' && hold?.kind !== 'paused') return undefined;
+    return { why: hold.kind, forMs: hold.untilMs - this.#nowMs() };
+  }
+
+  /** What holds the deletion of a pod of this node for its health, besides modes, pauses and the watch of pods. */
+  evictionHoldOf(node: string): EvictionHold | undefined {
+    for (const { kind } of this.of(node, 'delete-for-health')) if (isOfEvidence(kind)) return kind;
+    return undefined;
+  }
+
+  /** Whether the cache may lack changes of this node that others made some time ago. */
+  isCacheLate(node: string): boolean {
+    return this.evidenceOf(node).isCacheLate;
+  }
+
+  /** The node is evaluated. `isHealthy`: Ready, with a heartbeat within its grace period. */
+  observe(node: string, isHealthy: boolean): void {
+    if (isHealthy) this.#log.recovered(node);
+  }
+
+  /** The node no longer exists. */
+  forget(node: string): void {
+    this.#log.forget(node);
+  }
+
+  /** Nodes of which a mode or a pause withholds anything now. */
+  withheldNodes(): readonly string[] {
+    return this.#log.nodes().filter((node) => this.#stages.policies.modeOf(node) !== undefined);
+  }
+
+  /** Nodes for which a mode, a pause, planned maintenance or a breaker holds something now. */
+  heldNodes(): ReadonlySet<string> {
+    const { policies } = this.#stages;
+    return new Set([...this.withheldNodes(), ...policies.maintenance.unready(), ...(policies.breakerHeld() ?? [])]);
+  }
+
+  /** Number of nodes that it remembers. */
+  get size(): number {
+    return this.#log.size;
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.nowMs();
+  }
+}
+
+type EvidenceHold = Exclude<EvictionHold, PolicyEvictionHold | 'stale-pods'>;
+
+const ofEvidence: ReadonlySet<HoldKind> = new Set<EvidenceHold>([
+  'maintenance',
+  'breaker',
+  'stale',
+  'full-disruption',
+  'node-is-ready',
+  'lease-is-renewed',
+  'late-cache',
+]);
+
+function isOfEvidence(kind: HoldKind): kind is EvidenceHold {
+  return ofEvidence.has(kind);
+}
+
+/** The evidence of one node, read from the stages when it is asked for. */
+class NodeHoldEvidence implements HoldEvidence {
+  readonly #node: string;
+  readonly #stages: HoldingStages;
+  readonly #options: NodeHoldsOptions;
+
+  constructor(node: string, stages: HoldingStages, options: NodeHoldsOptions) {
+    this.#node = node;
+    this.#stages = stages;
+    this.#options = options;
+  }
+
+  get mode(): HoldEvidence['mode'] {
+    return this.#stages.policies.modeOf(this.#node);
+  }
+
+  get maintenance(): HoldEvidence['maintenance'] {
+    return this.#stages.policies.maintenanceOf(this.#node);
+  }
+
+  /** Only the pass of this process counts. */
+  get isUncounted(): boolean {
+    return this.#options.controllers.nodeLifecycle && this.#stages.policies.maintenance.has(this.#node);
+  }
+
+  get breaker(): HoldEvidence['breaker'] {
+    return this.#stages.policies.openBreakerOf(this.#node);
+  }
+
+  get emptying(): HoldEvidence['emptying'] {
+    return this.#stages.policies.emptying.fullFor(this.#node);
+  }
+
+  get stale(): HoldEvidence['stale'] {
+    return this.#stages.freshness.staleness();
+  }
+
+  get arePodsStale(): boolean {
+    return this.#stages.freshness.arePodsStale();
+  }
+
+  get isFullyDisrupted(): boolean {
+    return this.#stages.zones.fullDisruption;
+  }
+
+  get outage(): HoldEvidence['outage'] {
+    const { outage, freshness } = this.#stages;
+    const untilMs = outage.heldUntilMs(this.#node);
+    const hold = untilMs === undefined ? undefined : outage.hold();
+    if (untilMs === undefined || hold === undefined) return undefined;
+    const toWallMs = this.#options.clock.nowMs() - freshness.nowMs();
+    return { outage: hold.why.outage, fromMs: hold.fromMs + toWallMs, untilMs: untilMs + toWallMs };
+  }
+
+  get isUnconfirmed(): boolean {
+    return this.#stages.transitions.isWithheld(this.#node);
+  }
+
+  /**
+   * The node recovered, for example while no replica led, and its pods became due meanwhile: the new leader finds the
+   * taint and an expired countdown, and is about to remove the taint. Where another controller manages taints, this
+   * does not apply.
+   */
+  get isReady(): boolean {
+    const node = this.#ownNode();
+    return node !== undefined && readyOf(node) === 'True';
+  }
+
+  /**
+   * The node is unreachable in the cache while its lease is being renewed: the node cache may be stale. Where another
+   * controller detects failures, its taints are used as they are.
+   */
+  get isLeaseRenewed(): boolean {
+    const { health, freshness, policies } = this.#stages;
+    const record = health.get(this.#node);
+    const node = this.#ownNode();
+    if (node === undefined || record?.channel !== 'lease' || !record.heartbeatSinceUnknown) return false;
+    if (readyOf(node) === 'True' || !hasTaint(node.taints, taintKeys.unreachable, 'NoExecute')) return false;
+    return freshness.nowMs() - record.heartbeatAtMs <= policies.current(this.#node).nodeMonitorGracePeriodMs;
+  }
+
+  /** While the watches are observed after an interruption they are open, and deliver what changed. */
+  get isCacheLate(): boolean {
+    if (this.#options.informers.nodes.isUndecoded(objectKey('', this.#node))) return true;
+    const { freshness } = this.#stages;
+    const why = freshness.staleness();
+    return freshness.usesFallback() || (why !== undefined && why !== 'observing');
+  }
+
+  get stoppedZone(): string | undefined {
+    const { queues } = this.#stages;
+    const zone = queues.zoneOf(this.#node);
+    return zone !== undefined && queues.get(zone)?.ratePerSecond === 0 ? zone : undefined;
+  }
+
+  /** The node, where this process detects failures. */
+  #ownNode(): NodeView | undefined {
+    return this.#options.controllers.nodeLifecycle ? this.#stages.nodes.get(this.#node) : undefined;
+  }
+}
