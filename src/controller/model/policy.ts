@@ -195,7 +195,7 @@ export interface EmptyingStatus {
 
 /** The nodes of a policy with limits. */
 export interface UnhealthyCount {
-  /** Number of nodes to which the policy applies. */
+  /** Number of nodes that the policy claims, also if another one claims them equally. */
   readonly nodes: number;
   /** Number of nodes that are not Ready, or silent. */
   readonly unhealthy: number;

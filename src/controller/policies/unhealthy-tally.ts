@@ -10,7 +10,7 @@ import type { NodePolicies, PolicyOptions } from './node-policies.ts';
 
 interface UnhealthyTallyOptions {
   readonly options: Live<Pick<PolicyOptions, 'policies'>>;
-  readonly policies: Pick<NodePolicies, 'selectionOf'>;
+  readonly policies: Pick<NodePolicies, 'claimsOf'>;
   readonly nodes: NodeSource;
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
@@ -22,9 +22,14 @@ interface UnhealthyTallyOptions {
 interface Member {
   /** The uid of the node: another node may have the same name later. */
   readonly uid: string;
-  readonly policy: string;
+  /** The policies with limits in which it counts: of several that claim it equally each, because each breaker holds it. */
+  readonly claims: readonly Claim[];
   /** Wall time since which the node is unhealthy; undefined: healthy. */
   readonly sinceMs: number | undefined;
+}
+
+interface Claim {
+  readonly policy: string;
   /** The node was unhealthy at the time of a reset: it does not count. */
   readonly isExempt: boolean;
 }
@@ -102,14 +107,13 @@ export class UnhealthyTally {
 
   /** The unhealthy nodes of this policy. Costs time proportional to the nodes of all policies with limits. */
   *unhealthyOf(policy: string): Iterable<string> {
-    for (const [node, member] of this.#members)
-      if (member.policy === policy && member.sinceMs !== undefined) yield node;
+    for (const [node, member] of this.#members) if (isOf(member, policy) && member.sinceMs !== undefined) yield node;
   }
 
   /** The healthy nodes of this policy whose conditions show since when. The same cost. */
   *readyNodesOf(policy: string): Iterable<ReadyNode> {
     for (const [name, member] of this.#members) {
-      if (member.policy !== policy || member.sinceMs !== undefined) continue;
+      if (!isOf(member, policy) || member.sinceMs !== undefined) continue;
       const node = this.#options.nodes.get(name);
       const sinceMs = node && readySinceMs(node);
       if (node !== undefined && sinceMs !== undefined) yield { sinceMs, createdAtMs: node.createdAtMs };
@@ -138,18 +142,14 @@ export class UnhealthyTally {
 
   #place(name: string, isHealthy: boolean, known: Member | undefined): void {
     const node = this.#options.nodes.get(name);
-    const policy = node && this.#limitedPolicyOf(name);
+    const limited = this.#options.policies.claimsOf(name).filter(({ limits }) => limits !== undefined);
     this.remove(name);
-    if (node === undefined || policy === undefined) return;
+    if (node === undefined || limited.length === 0) return;
     const sinceMs = isHealthy ? undefined : this.#sinceMs(node, known?.uid === node.uid ? known : undefined);
-    const member = { uid: node.uid, policy: policy.name, sinceMs, isExempt: this.#isExempt(sinceMs, policy) };
+    const claims = limited.map((policy) => ({ policy: policy.name, isExempt: this.#isExempt(sinceMs, policy) }));
+    const member = { uid: node.uid, claims, sinceMs };
     this.#members.set(name, member);
     this.#add(member, 1);
-  }
-
-  #limitedPolicyOf(node: string): NodePolicy | undefined {
-    const selection = this.#options.policies.selectionOf(node);
-    return selection.kind === 'policy' && selection.policy.limits !== undefined ? selection.policy : undefined;
   }
 
   /** A node that is unhealthy when it is first counted has been so for as long as its condition says. */
@@ -167,13 +167,19 @@ export class UnhealthyTally {
     return sinceMs <= resetAtMs && resetAtMs <= this.#options.clock.nowMs();
   }
 
-  #add({ policy, sinceMs, isExempt }: Member, nodes: 1 | -1): void {
-    const counts = this.#counts.get(policy) ?? { ...none };
-    this.#counts.set(policy, counts);
-    counts.nodes += nodes;
-    if (sinceMs !== undefined) counts.unhealthy += nodes;
-    if (isExempt) counts.exempt += nodes;
+  #add({ claims, sinceMs }: Member, nodes: 1 | -1): void {
+    for (const { policy, isExempt } of claims) {
+      const counts = this.#counts.get(policy) ?? { ...none };
+      this.#counts.set(policy, counts);
+      counts.nodes += nodes;
+      if (sinceMs !== undefined) counts.unhealthy += nodes;
+      if (isExempt) counts.exempt += nodes;
+    }
   }
+}
+
+function isOf({ claims }: Member, policy: string): boolean {
+  return claims.some((claim) => claim.policy === policy);
 }
 
 /** Time since which the node is Ready, by the clock of the kubelet. */

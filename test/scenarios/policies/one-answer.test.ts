@@ -32,7 +32,7 @@ type Step = (world: ControllerWorld) => void;
 const anyNode = fc.constantFrom(...nodes);
 const stepOf = <T>(values: fc.Arbitrary<T>, act: (world: ControllerWorld, value: T) => void): fc.Arbitrary<Step> =>
   values.map((value) => (world) => act(world, value));
-const someNodes = fc.oneof(fc.subarray(nodes, { minLength: 1 }), fc.subarray(names(6, 'b-'), { minLength: 4 }));
+const someNodes = fc.oneof(fc.subarray(nodes, { minLength: 1 }), fc.subarray([...names(6, 'b-')], { minLength: 4 }));
 const steps: fc.Arbitrary<Step> = fc.oneof(
   stepOf(someNodes, (world, some) => world.goSilent(...some)),
   stepOf(someNodes, (world, some) => world.recover(...some)),
@@ -130,7 +130,10 @@ test('every reader gives the same holds of every node in the same order, in rand
   const history = fc.array(fc.tuple(steps, fc.constantFrom(2, 15, 50)), { minLength: 3, maxLength: 14 });
   await fc.assert(
     fc.asyncProperty(history, async (all) => {
-      await using world = aZonedWorld({ a: 12, b: 6 }, { policies: settings[1] ?? [], controlPlanePathFailureHoldMs: 60_000 });
+      await using world = aZonedWorld(
+        { a: 12, b: 6 },
+        { policies: settings[1] ?? [], controlPlanePathFailureHoldMs: 60_000 },
+      );
       for (const node of nodes) world.addPod(`pod-${node}`, node, [{ operator: 'Exists', tolerationSeconds: 30 }]);
       await using board = new DashboardWorld(world.start());
       for (const [step, seconds] of all) {

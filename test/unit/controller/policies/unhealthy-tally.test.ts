@@ -14,12 +14,7 @@ class Stand {
   counted = 0;
   readonly tally = new UnhealthyTally({
     options: { current: () => ({ policies: this.policies }) },
-    policies: {
-      selectionOf: () => {
-        const [policy] = this.policies;
-        return policy === undefined ? { kind: 'default' } : { kind: 'policy', policy };
-      },
-    },
+    policies: { claimsOf: () => this.policies.slice(0, 1) },
     nodes: this.nodes,
     names: () => this.nodes.keys(),
     isHealthy: (node) => {
