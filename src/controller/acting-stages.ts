@@ -114,7 +114,10 @@ function buildWriting(stages: ObservingStages, options: NodeLifecycleOptions, ho
 function overlaid(store: StoreReader<PodView>, answers: MutationCache<PodView>): PodSource {
   return {
     get: (key) => answers.get(key),
-    byIndex: (index, value) => store.byIndex(index, value).map((pod) => answers.get(podKey(pod)) ?? pod),
+    byIndex: (index, value) => {
+      const stored = store.byIndex(index, value);
+      return answers.size === 0 ? stored : stored.map((pod) => answers.get(podKey(pod)) ?? pod);
+    },
   };
 }
 

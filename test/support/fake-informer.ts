@@ -20,6 +20,8 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
   readonly undecoded = new Set<string>();
   readonly #items = new Map<string, T>();
   readonly #indexes: Readonly<Record<string, (object: T) => readonly string[]>>;
+  /** Objects by index and value, as of the last change. */
+  readonly #found = new Map<string, ReadonlyMap<string, readonly T[]>>();
   readonly #listeners = new Set<(change: Change<T>) => void>();
 
   constructor(name: string, indexes: Readonly<Record<string, (object: T) => readonly string[]>> = {}) {
@@ -47,7 +49,20 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
   byIndex(index: string, value: string): readonly T[] {
     const indexOf = this.#indexes[index];
     if (indexOf === undefined) throw new RangeError(`${this.name} has no index ${index}`);
-    return [...this.#items.values()].filter((object) => indexOf(object).includes(value));
+    const known = this.#found.get(index) ?? this.#group(indexOf);
+    this.#found.set(index, known);
+    return known.get(value) ?? [];
+  }
+
+  #group(indexOf: (object: T) => readonly string[]): ReadonlyMap<string, readonly T[]> {
+    const groups = new Map<string, T[]>();
+    for (const object of this.#items.values())
+      for (const value of indexOf(object)) {
+        const group = groups.get(value);
+        if (group === undefined) groups.set(value, [object]);
+        else group.push(object);
+      }
+    return groups;
   }
 
   isUndecoded(key: string): boolean {
@@ -56,6 +71,7 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
 
   set(key: string, object: T): void {
     const previous = this.#items.get(key);
+    this.#found.clear();
     this.#items.set(key, object);
     this.#notify(previous === undefined ? { kind: 'added', key, object } : { kind: 'modified', key, object, previous });
   }
@@ -63,12 +79,14 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
   delete(key: string): void {
     const object = this.#items.get(key);
     if (object === undefined) return;
+    this.#found.clear();
     this.#items.delete(key);
     this.#notify({ kind: 'deleted', key, object });
   }
 
   /** Its event is lost. */
   removeUnnoticed(key: string): void {
+    this.#found.clear();
     this.#items.delete(key);
   }
 

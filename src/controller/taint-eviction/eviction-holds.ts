@@ -12,13 +12,11 @@ import {
   kindOf,
   type TaintKind,
 } from './decide-hold-expiry.ts';
-import { extendHold, isAtMaximum, renewHold } from './extend-hold.ts';
+import { extendHold, isAtMaximum, isUnbounded, renewHold } from './extend-hold.ts';
 import { evictionHoldsExpired } from './metrics.ts';
 import type { TimedEviction } from './timed-eviction.ts';
 
 const checkAgainMs = 1_000;
-/** The end of a hold by a policy or a pause is announced by {@link TaintEvictor.recheckHeld}; this covers a lost one. */
-const policyCheckAgainMs = 5_000;
 
 interface PolicyHold {
   readonly why: PolicyEvictionHold;
@@ -53,8 +51,11 @@ interface HeldFor {
   readonly kind: TaintKind;
 }
 
-/** Whether a due deletion may proceed; if not, when to check again. */
-type HoldAnswer = 'free' | { readonly checkAgainMs: number };
+/**
+ * Whether a due deletion may proceed; if not, when to check again. `untilChange`: what holds all pods of the node, so that nothing is to be
+ * done for this one until {@link EvictionHolds.holdOfAll} changes.
+ */
+type HoldAnswer = 'free' | { readonly checkAgainMs: number; readonly untilChange?: EvictionHold };
 
 /**
  * Holds deletions, each reason for a bounded time; then a live read of the node decides. Deletions for the taints of other
@@ -109,10 +110,17 @@ export class EvictionHolds {
     if (eviction.hold?.why !== why && why !== 'late-cache') this.#noteHeld(pod, why);
     const hold = extendHold(eviction.hold, why, this.#nowMs());
     eviction.hold = hold;
-    if (isPolicyHold(why)) return { checkAgainMs: this.#policyCheckAgainMs(eviction.node) };
+    if (isUnbounded(why)) return { checkAgainMs, untilChange: why };
     return isAtMaximum(hold)
       ? this.#decideLive(pod, eviction, { why, kind: kindOf(eviction.evictAt) })
       : { checkAgainMs };
+  }
+
+  /** What holds the deletions of all pods of this node for its health, and has no maximum here; undefined: nothing does. */
+  holdOfAll(node: string): EvictionHold | undefined {
+    const why = this.#policyHoldOf(node)?.why ?? (this.#options.arePodsStale?.() === true ? 'stale-pods' : undefined);
+    const first = why ?? this.#options.holdOf(node);
+    return first !== undefined && isUnbounded(first) ? first : undefined;
   }
 
   /** Whether a deletion may proceed for a taint of another client for which it is due too. */
@@ -129,10 +137,6 @@ export class EvictionHolds {
 
   #policyHoldOf(node: string): PolicyHold | undefined {
     return this.#options.policyHoldOf?.(node);
-  }
-
-  #policyCheckAgainMs(node: string): number {
-    return Math.min(this.#policyHoldOf(node)?.forMs ?? 0, policyCheckAgainMs);
   }
 
   #decideLive(pod: PodView, eviction: TimedEviction, held: HeldFor): HoldAnswer {

@@ -48,6 +48,11 @@ export function renewHold({ why }: Hold, atMs: number): Hold {
   return { why, atMs, heldMs: 0, before: {} };
 }
 
+/** Whether this reason has no maximum here: it ends where it is detected, for all pods of the node together. */
+export function isUnbounded(why: EvictionHold): boolean {
+  return holdMaximumMs[why] === Infinity;
+}
+
 export function isAtMaximum({ why, heldMs }: Hold): boolean {
   return heldMs >= holdMaximumMs[why];
 }

@@ -26,6 +26,7 @@ import { boundSinceMs, isBinding, type ChangeSource, TaintClock } from './taint-
 import { decideEviction, type EvictAt, isForHealth, type RunningTaint, selectCounting } from './decide-eviction.ts';
 import { deleteAtOnce, PodRemoval, type RemovalRules, type RemovalWait, type Removal } from './pod-removal.ts';
 import { EvictionHolds, type EvictionHoldsOptions } from './eviction-holds.ts';
+import { ParkedPods } from './parked-pods.ts';
 import { PodEvaluations } from './pod-evaluations.ts';
 import { cancellingDeletion, markingForDeletion } from './events.ts';
 import { evictionsScheduled, podDeletionDuration, podDeletionsTotal } from './metrics.ts';
@@ -63,6 +64,7 @@ export class TaintEvictor {
   readonly #batchedResync: WorkLoop;
   readonly #evaluations: PodEvaluations;
   readonly #accepted = new AcceptedDeletions();
+  readonly #parked: ParkedPods;
   /** Time of the takeover: existing times are interpreted relative to it, however late they are evaluated. */
   #tookOver: Now;
 
@@ -90,6 +92,11 @@ export class TaintEvictor {
       wake: (key, afterMs) => this.#loop.add(key, afterMs),
       isQueued: (key) => this.#queue.has(key),
     });
+    this.#parked = new ParkedPods({
+      holdOf: (node) => this.#holds.holdOfAll(node),
+      wake: (key) => this.#loop.add(key),
+      clock: options.clock,
+    });
     this.#batchedResync = this.#makeBatchedResync();
     this.#evaluations = new PodEvaluations({
       ...options,
@@ -110,7 +117,8 @@ export class TaintEvictor {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#batchedResync, this.#evaluations, this.#loop].map((loop) => loop.run(signal)));
+    const loops = [this.#batchedResync, this.#evaluations, this.#loop, this.#parked];
+    await Promise.all(loops.map((loop) => loop.run(signal)));
   }
 
   /** Handles due evictions; for tests and tools without running loops. */
@@ -135,7 +143,7 @@ export class TaintEvictor {
    */
   resync(node: NodeView): void {
     const now = this.#now();
-    const changed = this.#taints.observe(node, 'cache', now);
+    const changed = this.#observeTaints(node, 'cache', now);
     if (changed || this.#taints.get(node.name).length > 0) this.#evaluatePodsOf(node.name, now);
   }
 
@@ -162,10 +170,7 @@ export class TaintEvictor {
 
   /** A hold by a policy or a pause may have ended, of this node or, if undefined, of any: due deletions are checked now. */
   recheckHeld(node?: string): void {
-    for (const [key, eviction] of this.#timed) {
-      const isMeant = node === undefined || eviction.node === node;
-      if (isMeant && this.#holds.isHeldByPolicy(eviction)) this.#loop.add(key);
-    }
+    this.#parked.wakeReleased(node);
     for (const key of this.#removal.waitingForTokens()) this.#loop.add(key);
   }
 
@@ -224,7 +229,7 @@ export class TaintEvictor {
   /** Number of pods of the largest collection. */
   get size(): number {
     const queued = Math.max(this.#queue.remembered, this.#evaluations.size);
-    return Math.max(this.#timed.size, queued, this.#accepted.count, this.#removal.size);
+    return Math.max(this.#timed.size, queued, this.#parked.size, this.#accepted.count, this.#removal.size);
   }
 
   /** Number of nodes whose taints are known. */
@@ -241,12 +246,19 @@ export class TaintEvictor {
     const { name } = change.object;
     if (change.kind === 'deleted') return this.#forgetNode(name);
     const now = this.#now();
-    if (this.#taints.observe(change.object, 'watch-event', now)) this.#evaluatePodsOf(name, now);
+    if (this.#observeTaints(change.object, 'watch-event', now)) this.#evaluatePodsOf(name, now);
   }
 
   onPod(change: Change<PodView>): void {
     if (change.kind === 'deleted') return this.#forgetPod(change.key);
     this.#evaluate(change.object, isBinding(change) ? 'watch-event' : 'cache', this.#now());
+  }
+
+  /** Whether the taints changed: then what held the pods of the node may not hold them. */
+  #observeTaints(node: NodeView, source: ChangeSource, now: Now): boolean {
+    const changed = this.#taints.observe(node, source, now);
+    if (changed) this.#parked.wakeAll(node.name);
+    return changed;
   }
 
   #forgetNode(name: string): void {
@@ -323,9 +335,9 @@ export class TaintEvictor {
     this.#publish();
   }
 
-  /** A queued key, also one that waits for a retry, keeps its time. */
+  /** A queued key, also one that waits for a retry, keeps its time, and a parked one waits for the end of what holds it. */
   #ensureQueued(key: string, inMs: number): void {
-    if (!this.#queue.has(key)) this.#loop.add(key, inMs);
+    if (!this.#queue.has(key) && !this.#parked.has(key)) this.#loop.add(key, inMs);
   }
 
   #noteScheduled(pod: PodView, { taint, toleratedSeconds }: EvictAt, inMs: number): void {
@@ -355,6 +367,7 @@ export class TaintEvictor {
 
   #drop(key: string, { node, uid }: TimedEviction, why: StayReason): void {
     this.#timed.delete(key);
+    this.#parked.remove(key);
     this.#removal.forget(key);
     this.#queue.remove(key);
     this.#options.decisions.note({ kind: 'eviction-cancelled', pod: key, node, why }, uid);
@@ -364,6 +377,7 @@ export class TaintEvictor {
   /** A timed eviction is due: evaluates the pod again, then acts. */
   async #process(key: string): Promise<WorkOutcome> {
     const pod = this.#options.pods.get(key);
+    this.#parked.remove(key);
     if (pod?.terminating === true) return this.#complete(key);
     this.#verify(key);
     const eviction = this.#timed.get(key);
@@ -396,6 +410,12 @@ export class TaintEvictor {
       return this.#evict(pod, eviction, { by: 'delete', evictAt: other, returnToken: () => undefined });
     }
     const isOnlyForHealth = this.#taints.get(eviction.node).every(({ taint }) => isForHealth(taint));
+    const untilChange = held === 'free' ? undefined : held.untilChange;
+    // Only a mode or a pause holds the deletion for whatever taint.
+    if (untilChange !== undefined && (isOnlyForHealth || this.#holds.isHeldByPolicy(eviction))) {
+      this.#parked.park(podKey(pod), eviction.node, untilChange);
+      return forget;
+    }
     return { next: 'requeue', afterMs: isOnlyForHealth ? answer.checkAgainMs : Math.min(answer.checkAgainMs, 1_000) };
   }
 

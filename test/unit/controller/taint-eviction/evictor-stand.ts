@@ -22,6 +22,8 @@ export class EvictorStand {
   /** What was sent, as `kind name`. */
   readonly sent: string[] = [];
   hold: EvictionHold | undefined;
+  /** How often it was asked what holds the deletions of a node. */
+  asked = 0;
   cacheIsLate = false;
   /** The result of a live read of the node. */
   live: LiveNode | undefined = 'unreadable';
@@ -37,7 +39,10 @@ export class EvictorStand {
     recorder: this.recorder,
     meter: new RecordingMeter(),
     clock: this.clock,
-    holdOf: () => this.hold,
+    holdOf: () => {
+      this.asked += 1;
+      return this.hold;
+    },
     isCacheLate: () => this.cacheIsLate,
     isNodeWatchBehind: () => false,
     liveNode: () => this.live,
