@@ -32,7 +32,7 @@ async function measure(pods: number, options: Partial<ControllerOptions>): Promi
 }
 
 for (const [hold, options] of Object.entries(holds)) {
-  const [without = 0, withPods = 0] = [await measure(podCounts[0], options), await measure(podCounts[1], options)];
-  const percentOfACore = Number((withPods - without).toFixed(2));
+  const without = await measure(podCounts[0], options);
+  const percentOfACore = Number(((await measure(podCounts[1], options)) - without).toFixed(2));
   console.log(JSON.stringify({ hold, heldPods: podCounts[1], percentOfACore }));
 }
