@@ -105,7 +105,7 @@ function buildWriting(stages: ObservingStages, options: NodeLifecycleOptions, ho
     pods: overlaid(informers.pods.store, podResponses),
     podResponses,
     writer,
-    liveNodes: buildLiveNodes(stages, options, hooks.signal),
+    liveNodes: buildLiveNodes(stages, options, hooks),
     dependencies: { nodes, writer, decisions, clock, meter },
   };
 }
@@ -122,14 +122,20 @@ function overlaid(store: StoreReader<PodView>, answers: MutationCache<PodView>):
 }
 
 function buildLiveNodes(
-  { decisions }: ObservingStages,
-  { api, clock }: NodeLifecycleOptions,
-  signal: AbortSignal,
+  { nodes, decisions }: ObservingStages,
+  { api, clock, writer }: NodeLifecycleOptions,
+  { signal, onNodeRead }: WriteHooks,
 ): LiveNodes {
   return new LiveNodes({
     api,
     clock,
     signal,
+    // Pauses, labels and signals of maintenance that a read shows hold what it was made for. Not where another writer is used: the
+    // nodes of a shadow are not those of the API server. Nor a node that registered again: its evaluation begins with its event.
+    onRead: (live) => {
+      const known = writer === undefined ? nodes.get(live.name) : undefined;
+      if (known?.uid === live.uid && nodes.remember(known, live)) onNodeRead(live.name);
+    },
     onFault: (node, error) => {
       decisions.note(evaluationFailed('live read of a node', node, error));
     },

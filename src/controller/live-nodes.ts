@@ -1,5 +1,5 @@
 import { readFailureOf } from '../machinery/api/api-error.ts';
-import { transformNode } from '../machinery/api/node.ts';
+import { type NodeView, transformNode } from '../machinery/api/node.ts';
 import type { Clock } from '../machinery/ports/clock.ts';
 import type { KubeReader } from '../machinery/ports/kube-reader.ts';
 import { callWithin } from '../machinery/supervision/call-within.ts';
@@ -15,6 +15,8 @@ interface LiveNodesOptions {
   readonly clock: Clock;
   /** Aborts reads in flight. */
   readonly signal: AbortSignal;
+  /** The API server has this state of the node: what else it shows counts from now on. */
+  readonly onRead: (node: NodeView) => void;
   /** A read rejected with another error than an ApiError, which is a defect. It counts as unreadable. */
   readonly onFault: (node: string, error: unknown) => void;
 }
@@ -85,6 +87,7 @@ export class LiveNodes {
       this.#reading.delete(name);
       this.#answers.delete(name); // to the end
       this.#answers.set(name, answer);
+      if (typeof live === 'object') this.#options.onRead(live);
       return answer;
     });
     this.#reading.set(name, read);

@@ -26,8 +26,10 @@ export interface Stages extends ActingStages {
 /** `abortWrites` aborts requests in flight. */
 export function buildStages(options: NodeLifecycleOptions, abortWrites: AbortSignal): Stages {
   const observing = buildObservingStages(options, () => acting.noExecute.beingTainted());
-  // Only if nothing else evaluates it: the retry of the refused write is not to come before its backoff.
   const onNodeRead = (name: string): void => {
+    observing.policies.noteMaintenance(name);
+    observing.policies.recount(name);
+    // Only if nothing else evaluates it: the retry of the refused write is not to come before its backoff.
     if (monitor.isCovered(name)) return;
     monitor.touch(name);
     observing.alarm.wakeUp();

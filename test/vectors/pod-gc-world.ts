@@ -76,7 +76,8 @@ export class PodGcWorld implements World {
     const nodes = new MutationCache<NodeView>((name) => this.#nodes.get(name));
     const { signal } = this.#stop;
     const onFault = (_node: string, error: unknown): never => assert.fail(String(error));
-    const live = new LiveNodes({ api: this.#api.client, clock, signal, onFault });
+    const onRead = (): void => undefined;
+    const live = new LiveNodes({ api: this.#api.client, clock, signal, onRead, onFault });
     return new PodGarbageCollector({
       podGc: {
         current: () => ({

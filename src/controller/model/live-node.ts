@@ -8,6 +8,14 @@ import type { NodeView } from '../../machinery/api/node.ts';
 export type LiveNode = NodeView | ReadFailure;
 
 /**
+ * What a live read says about the node that is known. If another node has its name, that one is gone: what is known of it, such
+ * as a taint or a pause, says nothing about the other.
+ */
+export function evidenceAbout(known: Pick<NodeView, 'uid'> | undefined, live: LiveNode): LiveNode {
+  return typeof live === 'object' && known !== undefined && known.uid !== live.uid ? 'gone' : live;
+}
+
+/**
  * The watch of nodes has delivered what had happened before a binding after this time, by a change or a bookmark (one a
  * minute); a watch that has not is stale.
  */

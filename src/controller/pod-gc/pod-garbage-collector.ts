@@ -13,7 +13,7 @@ import {
   type WriteOutcome,
 } from '../model/commands.ts';
 import type { DecisionSink, PodGcReason } from '../model/decisions.ts';
-import type { LiveNode } from '../model/live-node.ts';
+import { evidenceAbout, type LiveNode } from '../model/live-node.ts';
 import type { PodGcOptions } from '../model/options.ts';
 import { decideCollection, fallsUnder, mustFailFirst, decideTerminated, type NodeLookup } from './decide-collection.ts';
 import { forceDeletedPods, forceDeleteErrors } from './metrics.ts';
@@ -218,7 +218,8 @@ export class PodGarbageCollector {
    */
   async #appliesLive(pod: PodView, why: PodGcReason, { chosenAtMs }: Round): Promise<boolean> {
     if (why !== 'orphaned' && why !== 'out-of-service') return true;
-    const live = await this.#options.readNode(pod.nodeName, chosenAtMs);
+    const read = await this.#options.readNode(pod.nodeName, chosenAtMs);
+    const live = evidenceAbout(this.#options.nodes.get(pod.nodeName), read);
     if (live === 'not-permitted') return why === 'out-of-service';
     return live !== 'unreadable' && fallsUnder(why, pod, () => (live === 'gone' ? undefined : live));
   }

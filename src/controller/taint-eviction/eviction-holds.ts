@@ -3,7 +3,7 @@ import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink, EvictionHold, PolicyEvictionHold } from '../model/decisions.ts';
-import { evidenceMs, type LiveNode, nodeWatchDelayMsMax } from '../model/live-node.ts';
+import { evidenceAbout, evidenceMs, type LiveNode, nodeWatchDelayMsMax } from '../model/live-node.ts';
 import {
   decideHoldExpiry,
   type EvictionCause,
@@ -143,8 +143,9 @@ export class EvictionHolds {
     const { why, kind } = held;
     const live = this.#options.liveNode(eviction.node, eviction.boundMs);
     if (live === undefined) return { checkAgainMs };
-    const cached = this.#options.nodes.get(eviction.node) ?? 'gone';
-    const expiry = decideHoldExpiry(held, pod, live === 'not-permitted' ? cached : live);
+    const known = this.#options.nodes.get(eviction.node);
+    const evidence = evidenceAbout(known, live);
+    const expiry = decideHoldExpiry(held, pod, evidence === 'not-permitted' ? (known ?? 'gone') : evidence);
     if (expiry === 'read-again') return { checkAgainMs: evidenceMs };
     if (why === 'late-cache') this.#noteUnconfirmed(pod, eviction, expiry);
     else if (eviction.released?.why !== why) this.#noteExpired(pod, why, expiry);

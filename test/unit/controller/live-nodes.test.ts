@@ -10,6 +10,8 @@ import { ManualClock, settled } from '../../support/manual-clock.ts';
 interface Stand {
   readonly live: LiveNodes;
   readonly clock: ManualClock;
+  /** The uid of each node that was read. */
+  readonly read: string[];
   readonly faults: string[];
   readonly stop: AbortController;
 }
@@ -17,9 +19,16 @@ interface Stand {
 function aStand(get: KubeReader['get']): Stand {
   const clock = new ManualClock();
   const faults: string[] = [];
+  const read: string[] = [];
   const stop = new AbortController();
-  const live = new LiveNodes({ api: { get }, clock, signal: stop.signal, onFault: (node) => faults.push(node) });
-  return { live, clock, faults, stop };
+  const live = new LiveNodes({
+    api: { get },
+    clock,
+    signal: stop.signal,
+    onRead: ({ uid }) => read.push(uid),
+    onFault: (node) => faults.push(node),
+  });
+  return { live, clock, read, faults, stop };
 }
 
 function answerOf(get: KubeReader['get']): Promise<LiveNode> {
@@ -38,6 +47,16 @@ test('a node is read live and by name', async () => {
   });
   assert.ok(typeof live === 'object' && live.uid === 'u');
   assert.deepEqual(asked, [['nodes', { name: 'n1' }]]);
+});
+
+test('what was read is announced once, and no failure is', async () => {
+  const { live, read } = aStand(() => Promise.resolve({ metadata: { name: 'n1', uid: 'u' } }));
+  await Promise.all([live.read('n1'), live.read('n1')]);
+  live.latest('n1');
+  assert.deepEqual(read, ['u']);
+  const failing = aStand(() => Promise.reject(new ApiError({ reason: 'timeout', message: 'timeout' })));
+  await failing.live.read('n1');
+  assert.deepEqual(failing.read, []);
 });
 
 test('a node is gone only if the Status of the API server names it', async () => {

@@ -77,6 +77,7 @@ class PodGcWorld {
       api: { get: (_resource, { name }) => this.#read(name) },
       clock: this.clock,
       signal: new AbortController().signal,
+      onRead: () => undefined,
       onFault: (_node, error) => assert.fail(String(error)),
     });
     this.collector = new PodGarbageCollector({

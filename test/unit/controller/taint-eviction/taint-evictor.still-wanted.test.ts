@@ -104,11 +104,11 @@ test('while the cache is late, a taint of another client counts only if the live
   stand.setTaints('n', maintenance);
   await stand.advance(60);
   assert.deepEqual(stand.sent, [], 'the node cannot be read');
-  stand.live = aNodeView({ taints: [unreachable] });
+  stand.live = aNodeView({ uid: 'uid-n', taints: [unreachable] });
   await stand.advance(60);
   assert.deepEqual(stand.sent, [], 'the taint was removed');
   assert.deepEqual(stand.held(), ['late-cache'], 'noted once');
-  stand.live = aNodeView({ taints: [maintenance] });
+  stand.live = aNodeView({ uid: 'uid-n', taints: [maintenance] });
   await stand.advance(15);
   assert.deepEqual(stand.sent, deletion);
 });
@@ -118,11 +118,11 @@ test('while the cache is late, a live read for one taint does not confirm anothe
   stand.cacheIsLate = true;
   stand.hold = 'stale';
   stand.putPod('p');
-  stand.live = aNodeView({ taints: [unreachable] });
+  stand.live = aNodeView({ uid: 'uid-n', taints: [unreachable] });
   stand.setTaints('n', unreachable, maintenance);
   await stand.advance(60);
   assert.deepEqual(stand.sent, []);
-  stand.live = aNodeView({ taints: [unreachable, maintenance] });
+  stand.live = aNodeView({ uid: 'uid-n', taints: [unreachable, maintenance] });
   await stand.advance(15);
   assert.deepEqual(stand.sent, deletion, 'due for maintenance, while the health of the node is held');
 });
