@@ -2,12 +2,14 @@ import type { NodeSource } from './model/commands.ts';
 import type { Now } from './model/node-state.ts';
 import { readyOf } from './health/assess-node.ts';
 import type { HealthTable } from './health/health-table.ts';
+import type { OutageWatch } from './outage/outage-watch.ts';
 import type { PolicyStage } from './policies/policy-stage.ts';
 import type { RemovalRules } from './taint-eviction/pod-removal.ts';
 
 interface RemovalStages {
   readonly nodes: NodeSource;
   readonly health: Pick<HealthTable, 'evaluate'>;
+  readonly outage: Pick<OutageWatch, 'isHeld'>;
   readonly policies: Pick<PolicyStage, 'evictReachableOf' | 'deletionRateOf' | 'keeperOf'>;
   healthNow(): Now;
 }
@@ -23,12 +25,15 @@ export function removalRules(stages: RemovalStages, confirms: boolean): RemovalR
 }
 
 /**
- * Whether the kubelet of a node reports and sends heartbeats. A node that only looks silent is reachable until that is
- * confirmed, where it is.
+ * Whether the kubelet of a node reports and sends heartbeats, or would if the path to the API server had not failed. A node that
+ * only looks silent is reachable until that is confirmed, where it is.
  */
 function isReachable(name: string, stages: RemovalStages, confirms: boolean): boolean {
   const node = stages.nodes.get(name);
-  if (node === undefined || !['True', 'False'].includes(readyOf(node))) return false;
+  if (node === undefined) return false;
+  // Its silence says nothing about the node, for as long as that hold lasts.
+  if (stages.outage.isHeld(name)) return true;
+  if (!['True', 'False'].includes(readyOf(node))) return false;
   const { kind } = stages.health.evaluate(node, stages.healthNow());
   return kind === 'alive' || (kind === 'suspect' && confirms);
 }

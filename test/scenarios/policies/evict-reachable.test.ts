@@ -10,7 +10,7 @@ import { Budget, budgetError } from '../../support/budget.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { explainPod } from '../../support/explained.ts';
-import { aZonedWorld } from '../../support/zoned-world.ts';
+import { aZonedWorld, names } from '../../support/zoned-world.ts';
 
 const timeoutSeconds = 120;
 const policy = aPolicy({ evictReachable: { timeoutMs: timeoutSeconds * 1_000 } });
@@ -257,4 +257,60 @@ test('a hold that lasts longer than the timeout does not replace the question to
   assert.deepEqual(removals(world), []);
   await world.advance(timeoutSeconds);
   assert.deepEqual(removals(world), ['delete web'], 'the timeout counts from the end of the hold');
+});
+
+const pathFailed = [...names(4, 'a-'), ...names(4, 'b-')];
+
+/** `web` waits for its budget on `a-0`; then the path of all nodes of two zones of three to the API server fails. */
+async function aPathFailure(over: Partial<ControllerOptions> = {}): Promise<ControllerWorld> {
+  const world = aZonedWorld(
+    { a: 4, b: 4, c: 1 },
+    { policies: [aPolicy({ evictReachable: { timeoutMs: 3_600_000 } })], nodeEvictionRate: 1, ...over },
+  );
+  world.addPod('web', 'a-0');
+  void new Budget(world);
+  await world.running(1);
+  world.post('a-0', 'False');
+  await world.advance(29);
+  assert.ok(world.taints('a-0').includes('not-ready:NoExecute'));
+  await world.silentFor(60, ...pathFailed);
+  assert.equal(world.ready('a-0'), 'Unknown');
+  assert.equal(world.decided('acts-held').length, 1);
+  return world;
+}
+
+for (const restarts of [false, true]) {
+  const when = restarts ? ', also for the next leader' : '';
+  test(`a node whose path to the API server failed is reachable until the end of that hold${when}`, async () => {
+    await using world = await aPathFailure({ controlPlanePathFailureHoldMs: 120_000 });
+    if (restarts) await world.restart();
+    await world.advance(100);
+    assert.deepEqual(removals(world), []);
+    await world.advance(20);
+    assert.deepEqual(removals(world), ['delete web'], 'silent for another reason from then on');
+  });
+}
+
+test('a pod that a budget held during a path failure is held by it when the nodes are back', async () => {
+  await using world = await aPathFailure();
+  world.renewing(...pathFailed);
+  for (const node of pathFailed) world.post(node, node === 'a-0' ? 'False' : 'True');
+  await world.advance(600);
+  assert.deepEqual(removals(world), []);
+  assert.deepEqual(world.taints('a-0'), ['not-ready:NoExecute', 'not-ready:NoSchedule']);
+});
+
+test('a node that becomes silent by itself during a path failure is not reachable', async () => {
+  await using world = aZonedWorld(
+    { a: 4, b: 4, c: 4 },
+    { policies: [aPolicy({ evictReachable: { timeoutMs: 3_600_000 } })], nodeEvictionRate: 1 },
+  );
+  world.addPod('web', 'a-0');
+  void new Budget(world);
+  await world.running(1);
+  world.post('a-0', 'False');
+  await world.silentFor(30, ...names(4, 'b-'), ...names(4, 'c-'), 'a-1');
+  await world.silentFor(60, 'a-0');
+  assert.equal(world.decided('acts-held').length, 1);
+  assert.deepEqual(removals(world), ['delete web']);
 });
