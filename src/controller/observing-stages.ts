@@ -62,7 +62,8 @@ export function buildObservingStages(options: NodeLifecycleOptions, beingTainted
     if (node === undefined || readyOf(node) !== 'True') return false;
     return !options.controllers.nodeLifecycle || health.evaluate(node, healthNow()).kind === 'alive';
   };
-  const policies = buildPolicies(sources, options, { isHealthy, beingTainted });
+  const healthNowMs = (): number => freshness.nowMs();
+  const policies = buildPolicies(sources, options, { isHealthy, beingTainted, healthNowMs });
   const canary = buildCanary(policies, options);
   const freshness = buildFreshness({ ...sources, policies, canary }, options);
   const health = new HealthTable(policies);
@@ -98,7 +99,7 @@ function buildSources({ informers, clock, logger, meter }: NodeLifecycleOptions)
 function buildPolicies(
   { nodes, decisions, alarm }: Sources,
   options: NodeLifecycleOptions,
-  states: { readonly isHealthy: (node: string) => boolean; readonly beingTainted: BeingTainted },
+  states: Pick<ConstructorParameters<typeof PolicyStage>[0], 'isHealthy' | 'beingTainted' | 'healthNowMs'>,
 ): PolicyStage {
   const { informers, recorders } = options;
   return new PolicyStage({

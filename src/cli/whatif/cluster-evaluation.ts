@@ -64,6 +64,7 @@ export class ClusterEvaluation {
       recorder: { record: ignore },
       meter: noMeter,
       clock,
+      healthNowMs: clock.monotonicMs,
     });
     this.policies.evaluateBreakers();
     current = options;

@@ -6,7 +6,7 @@ import type { MaxUnhealthy, PolicyLimits, UnhealthyCount } from '../model/policy
 export interface OpenBreaker {
   /** Wall time. */
   readonly openedAtMs: number;
-  /** Time since which not too many nodes are unhealthy, on the monotonic clock; undefined: too many are. */
+  /** Time since which not too many nodes are unhealthy, on the health clock; undefined: too many are. */
   readonly recoveredAtMs: number | undefined;
 }
 
@@ -47,7 +47,7 @@ function coolDown(open: OpenBreaker, { cooldownMs }: PolicyLimits, { monotonicMs
 }
 
 /**
- * Time at which a breaker closes, on the monotonic clock, if no further node becomes unhealthy; Infinity: too many are
+ * Time at which a breaker closes, on the health clock, if no further node becomes unhealthy; Infinity: too many are
  * unhealthy.
  */
 export function endOfBreakerMs({ recoveredAtMs }: OpenBreaker, { cooldownMs }: PolicyLimits): number {

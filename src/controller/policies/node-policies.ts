@@ -8,7 +8,6 @@ import type { ControllerOptions } from '../model/options.ts';
 import type {
   GracePeriods,
   Maintenance,
-  MaintenanceRule,
   MaintenanceSignal,
   NodeHold,
   NodePolicy,
@@ -17,7 +16,7 @@ import type {
 import { decideMaintenance } from './decide-maintenance.ts';
 import { decideNodeHold } from '../holds/decide-node-hold.ts';
 import { deriveZone } from './derive-zone.ts';
-import { MaintenanceStarts } from './maintenance-starts.ts';
+import { MaintenanceStarts, type SignalNames } from './maintenance-starts.ts';
 import { isSameSelection, selectPolicy } from './select-policy.ts';
 
 export type PolicyOptions = Pick<ControllerOptions, 'policies' | 'paused'> & GracePeriods;
@@ -108,12 +107,16 @@ export class NodePolicies {
     return decideMaintenance(policy, this.#starts.startsOf(view, signals, now), now.wallMs);
   }
 
-  /** Records when the signals of maintenance of this node are first seen, which is their start if they have no time. */
+  /**
+   * Records when the signals of maintenance of this node are first seen, which is their start if they have no time. What was
+   * recorded stays while it is on the node, whatever the policy of the node is meanwhile: its maximum does not begin again.
+   */
   noteMaintenance(node: string): void {
     const view = this.#options.nodes.get(node);
-    const rules = this.#maintenanceRulesOf(node);
-    if (rules.length > 0 && view !== undefined) this.#starts.note(view, selectSignals(rules, view), this.#now());
-    else if (this.#starts.size > 0) this.#starts.forget(node);
+    if (view === undefined) return this.#starts.forget(node);
+    const noted = this.#starts.notedOn(node);
+    const rules = [...this.#maintenanceRulesOf(node), ...(noted === undefined ? [] : [noted])];
+    if (rules.length > 0) this.#starts.note(view, selectSignals(rules, view), this.#now());
   }
 
   #now(): Now {
@@ -129,7 +132,7 @@ export class NodePolicies {
     return was !== is;
   }
 
-  #maintenanceRulesOf(node: string): readonly MaintenanceRule[] {
+  #maintenanceRulesOf(node: string): readonly SignalNames[] {
     return this.claimsOf(node).flatMap(({ maintenance }) => maintenance ?? []);
   }
 
@@ -177,11 +180,14 @@ function claimsIn(selection: PolicySelection): readonly NodePolicy[] {
   return selection.kind === 'conflict' ? selection.policies : [];
 }
 
+/** What any of these rules means by maintenance on this node, each signal once. */
 function selectSignals(
-  rules: readonly MaintenanceRule[],
+  rules: readonly SignalNames[],
   node: Pick<NodeView, 'conditions' | 'taints'>,
 ): readonly MaintenanceSignal[] {
-  return rules.flatMap((rule) => selectMaintenanceSignals(rule, node));
+  const conditions = rules.flatMap((rule) => rule.conditions);
+  const taints = rules.flatMap((rule) => rule.taints);
+  return selectMaintenanceSignals({ conditions, taints }, node);
 }
 
 /** The policy that applies; undefined: the default, also in a conflict. */
@@ -199,7 +205,7 @@ function mergeGraces(options: GracePeriods, policy: NodePolicy | undefined): Gra
 
 /** What on this node means planned maintenance now, whatever its age: True conditions, then taints. */
 export function selectMaintenanceSignals(
-  { conditions, taints }: MaintenanceRule,
+  { conditions, taints }: SignalNames,
   node: Pick<NodeView, 'conditions' | 'taints'>,
 ): readonly MaintenanceSignal[] {
   return [

@@ -24,7 +24,9 @@ interface PolicyBreakersOptions {
   readonly onChange: () => void;
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
-  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  /** The health clock, which stands still while watches are stale: how many nodes are unhealthy is not known then. */
+  readonly healthNowMs: () => number;
 }
 
 /** A policy that has limits. */
@@ -86,7 +88,10 @@ export class PolicyBreakers {
     return released;
   }
 
-  /** Milliseconds until {@link evaluate} may have another result without any change of a node; Infinity: never. */
+  /**
+   * Milliseconds until {@link evaluate} may have another result without any change of a node, if the health clock runs; Infinity:
+   * never.
+   */
   dueInMs(): number {
     const { tally, clock } = this.#options;
     if (this.#closed.size > 0) return 0;
@@ -201,8 +206,8 @@ export class PolicyBreakers {
   }
 
   #now(): Now {
-    const { clock } = this.#options;
-    return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+    const { clock, healthNowMs } = this.#options;
+    return { monotonicMs: healthNowMs(), wallMs: clock.nowMs() };
   }
 }
 

@@ -44,6 +44,8 @@ interface PolicyStageOptions extends Pick<EmptyingNodesOptions, 'podsOn' | 'bein
   readonly recorder: EventRecorder;
   readonly meter: Meter;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
+  /** The health clock. */
+  readonly healthNowMs: () => number;
 }
 
 export class PolicyStage {

@@ -1,3 +1,4 @@
+import { findCondition } from '../../machinery/api/conditions.ts';
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
@@ -108,7 +109,7 @@ export class EvictionHolds {
       return 'free';
     }
     if (eviction.hold?.why !== why && why !== 'late-cache') this.#noteHeld(pod, why);
-    const hold = extendHold(eviction.hold, why, this.#nowMs());
+    const hold = extendHold(eviction.hold, why, this.#nowMs(), this.#readySince(eviction.node));
     eviction.hold = hold;
     if (isUnbounded(why)) return { checkAgainMs, untilChange: why };
     return isAtMaximum(hold)
@@ -133,6 +134,11 @@ export class EvictionHolds {
   /** Whether a policy or a pause holds this deletion, as of its last check. */
   isHeldByPolicy({ hold }: TimedEviction): boolean {
     return hold !== undefined && isPolicyHold(hold.why);
+  }
+
+  #readySince(node: string): string | undefined {
+    const ready = findCondition(this.#options.nodes.get(node)?.conditions ?? [], 'Ready');
+    return ready?.status === 'True' ? ready.lastTransitionTime : undefined;
   }
 
   #policyHoldOf(node: string): PolicyHold | undefined {

@@ -26,26 +26,34 @@ export interface Hold {
   readonly why: EvictionHold;
   /** Time at which the deletion was last found to be held, on the monotonic clock. */
   readonly atMs: number;
-  /** Time for which `why` has held the deletion: without a break for `node-is-ready`, in all for the others. */
+  /** Time for which `why` has held the deletion, in all; for `node-is-ready`, since the node became Ready. */
   readonly heldMs: number;
   /** What other reasons have held it before. */
   readonly before: Readonly<Partial<Record<EvictionHold, number>>>;
+  /** The time in the Ready condition when `node-is-ready` was last found; undefined: none. */
+  readonly readySince: string | undefined;
 }
 
 /**
- * The hold, found again for this reason. A node that becomes Ready begins a new hold, as its taint is about to be
- * removed; time with renewed leases adds up, so that a reason that comes and goes has an end too.
+ * The hold, found again for this reason. Time adds up, so that a reason that comes and goes, or that another one interrupts, has an
+ * end too. Only a node that becomes Ready again begins a new one, as its taint is about to be removed: `readySince` is the time
+ * in its Ready condition.
  */
-export function extendHold(hold: Hold | undefined, why: EvictionHold, atMs: number): Hold {
-  if (hold === undefined) return { why, atMs, heldMs: 0, before: {} };
-  if (hold.why === why) return { ...hold, atMs, heldMs: hold.heldMs + (atMs - hold.atMs) };
+export function extendHold(hold: Hold | undefined, why: EvictionHold, atMs: number, readySince?: string): Hold {
+  if (hold === undefined) return { why, atMs, heldMs: 0, before: {}, readySince };
+  const isOtherReady = why === 'node-is-ready' && hold.readySince !== readySince;
+  const next = { why, atMs, readySince: why === 'node-is-ready' ? readySince : hold.readySince };
+  if (hold.why === why) {
+    const heldMs = isOtherReady ? 0 : hold.heldMs + (atMs - hold.atMs);
+    return { ...next, heldMs, before: hold.before };
+  }
   const before = { ...hold.before, [hold.why]: hold.heldMs };
-  return { why, atMs, heldMs: why === 'node-is-ready' ? 0 : (before[why] ?? 0), before };
+  return { ...next, heldMs: isOtherReady ? 0 : (before[why] ?? 0), before };
 }
 
 /** A hold for the same reason, for another maximum period. */
-export function renewHold({ why }: Hold, atMs: number): Hold {
-  return { why, atMs, heldMs: 0, before: {} };
+export function renewHold({ why, readySince }: Hold, atMs: number): Hold {
+  return { why, atMs, heldMs: 0, before: {}, readySince };
 }
 
 /** Whether this reason has no maximum here: it ends where it is detected, for all pods of the node together. */

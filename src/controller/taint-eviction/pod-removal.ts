@@ -8,7 +8,8 @@ import type { WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
-import { decideRemovalMethod, type RemovalMethod, startOfTimeoutMs, type EvictAt } from './decide-eviction.ts';
+import { type AskedTime, askedMs, countAsked, moveAsked } from './asked-time.ts';
+import { decideRemovalMethod, type RemovalMethod, type EvictAt } from './decide-eviction.ts';
 import { evictionsRefused, evictionsTimedOut } from './metrics.ts';
 import { RequestSlots } from './request-slots.ts';
 import type { RefusedEviction, TimedEviction } from './timed-eviction.ts';
@@ -88,11 +89,29 @@ export class PodRemoval {
   }
 
   /** How the pod is to be removed now. Cheap: called before each request. */
-  methodOf({ node, heldAtMs }: TimedEviction, evictAt: EvictAt): RemovalMethod {
-    const { rules, clock } = this.#options;
-    const timeoutMs = rules.evictReachableOf(node)?.timeoutMs;
-    const isReachable = timeoutMs !== undefined && rules.isReachable(node);
-    return decideRemovalMethod(evictAt, { timeoutMs, heldAtMs, isReachable, nowMs: clock.monotonicMs() });
+  methodOf(eviction: TimedEviction, evictAt: EvictAt): RemovalMethod {
+    const { rules } = this.#options;
+    const timeoutMs = rules.evictReachableOf(eviction.node)?.timeoutMs;
+    const isReachable = timeoutMs !== undefined && rules.isReachable(eviction.node);
+    return decideRemovalMethod(evictAt, { timeoutMs, askedMs: this.#askedMs(eviction), isReachable });
+  }
+
+  /** Records whether the budget of a pod that is due can be asked now: to be called at each check. */
+  noteAsking(eviction: TimedEviction, canAsk: boolean): void {
+    eviction.asked = countAsked(eviction.asked, canAsk, this.#momentOf(eviction));
+  }
+
+  /** What remains of the time for which the budget could be asked when the deadline of the pod moves. */
+  movedAsked(eviction: TimedEviction, isLater: boolean): AskedTime {
+    return moveAsked(eviction.asked, isLater, this.#momentOf(eviction));
+  }
+
+  #askedMs(eviction: TimedEviction): number {
+    return askedMs(eviction.asked, this.#momentOf(eviction));
+  }
+
+  #momentOf({ evictAt }: TimedEviction): Parameters<typeof askedMs>[1] {
+    return { dueMs: evictAt.atMs, nowMs: this.#nowMs() };
   }
 
   /** Takes a request slot and a token, if both are free. To be called when nothing else holds the deletion, and again as the answer says. */
@@ -112,6 +131,7 @@ export class PodRemoval {
     const answer = this.#tokens.tryTake(key, { queue: rate.policy, ratePerSecond: rate.ratePerSecond });
     if (answer.kind === 'wait') {
       this.#slots.free(key);
+      if (!eviction.asked.hasRequested) this.noteAsking(eviction, false);
       return { kind: 'wait', checkAgainMs: answer.ms };
     }
     return { kind: 'go', by, evictAt, returnToken: answer.returnToken };
@@ -135,6 +155,7 @@ export class PodRemoval {
 
   /** The request was answered. */
   conclude(pod: PodView, eviction: TimedEviction, { by, evictAt }: Removal, outcome: WriteOutcome): void {
+    if (by === 'evict' && isAnswered(outcome)) eviction.asked = { ...eviction.asked, hasRequested: true };
     if (outcome.result === 'refused') this.#refuse(pod, eviction, outcome);
     const isDeleted = by === 'delete' && outcome.result === 'written' && evictAt.forHealth;
     if (isDeleted && eviction.refused !== undefined) this.#noteDeletion(pod, eviction, eviction.refused);
@@ -223,11 +244,11 @@ export class PodRemoval {
   }
 
   #refusalOf(eviction: TimedEviction): RemovalWait['refused'] {
-    const { node, refused, evictAt, heldAtMs } = eviction;
+    const { node, refused, evictAt } = eviction;
     const rule = this.#options.rules.evictReachableOf(node);
     if (refused === undefined || rule === undefined || this.methodOf(eviction, evictAt) === 'delete') return undefined;
     const { why, message, sinceMs } = refused;
-    return { why, message, sinceMs, deletedAtMs: startOfTimeoutMs(evictAt.atMs, heldAtMs) + rule.timeoutMs };
+    return { why, message, sinceMs, deletedAtMs: this.#nowMs() + rule.timeoutMs - this.#askedMs(eviction) };
   }
 
   #rateWaitOf(key: string, node: string): RemovalWait['rate'] {
@@ -239,4 +260,9 @@ export class PodRemoval {
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
+}
+
+/** Whether a request was sent, as far as is known. */
+function isAnswered({ result }: WriteOutcome): boolean {
+  return result === 'refused' || result === 'failed' || result === 'written';
 }

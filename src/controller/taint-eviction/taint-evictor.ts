@@ -22,6 +22,7 @@ import {
 import { evaluationFailed, type StayReason } from '../model/decisions.ts';
 import type { WaitingPod } from '../model/waiting-pods.ts';
 import { AcceptedDeletions } from './accepted-deletions.ts';
+import { neverAsked } from './asked-time.ts';
 import { boundSinceMs, isBinding, type ChangeSource, TaintClock } from './taint-clock.ts';
 import { decideEviction, type EvictAt, isForHealth, type RunningTaint, selectCounting } from './decide-eviction.ts';
 import { deleteAtOnce, PodRemoval, type RemovalRules, type RemovalWait, type Removal } from './pod-removal.ts';
@@ -328,8 +329,9 @@ export class TaintEvictor {
     const isLater = known !== undefined && known.evictAt.atMs < evictAt.atMs;
     if (announced && isLater) this.#options.recorder.record(cancellingDeletion(pod));
     const { uid, nodeName: node } = pod;
-    const { resourceVersion } = known ?? pod;
-    this.#timed.set(key, { uid, node, boundMs, resourceVersion, evictAt, announced: announced && !isLater });
+    const created = { uid, node, boundMs, resourceVersion: pod.resourceVersion, asked: neverAsked };
+    const kept = known && { resourceVersion: known.resourceVersion, asked: this.#removal.movedAsked(known, isLater) };
+    this.#timed.set(key, { ...created, ...kept, evictAt, announced: announced && !isLater });
     if (inMs > 0) this.#noteScheduled(pod, evictAt, inMs);
     this.#loop.add(key, inMs);
     this.#publish();
@@ -398,10 +400,8 @@ export class TaintEvictor {
 
   async #act(pod: PodView, eviction: TimedEviction): Promise<WorkOutcome> {
     const held = this.#holds.check(pod, eviction);
-    if (held !== 'free') {
-      eviction.heldAtMs = this.#now().monotonicMs;
-      this.#removal.backOff(podKey(pod));
-    }
+    this.#removal.noteAsking(eviction, held === 'free');
+    if (held !== 'free') this.#removal.backOff(podKey(pod));
     const answer = held === 'free' ? this.#removal.tryEvict(pod, eviction) : { kind: 'wait' as const, ...held };
     if (answer.kind === 'go') return this.#evict(pod, eviction, answer);
     const other = this.#dueForOtherTaint(pod, eviction);

@@ -1,5 +1,6 @@
 import type { EvictionRefusal } from '../model/commands.ts';
 import type { EvictionHold } from '../model/decisions.ts';
+import type { AskedTime } from './asked-time.ts';
 import type { TaintKind } from './decide-hold-expiry.ts';
 import type { EvictAt } from './decide-eviction.ts';
 import type { Hold } from './extend-hold.ts';
@@ -31,8 +32,8 @@ export interface TimedEviction {
   hold?: Hold | undefined;
   /** Reason that does not hold the deletion until a time for a taint of this kind, because the node was read live. */
   released?: { readonly why: EvictionHold; readonly kind: TaintKind; readonly untilMs: number } | undefined;
-  /** When something last held it although it was due, on the monotonic clock; undefined: nothing did. */
-  heldAtMs?: number;
+  /** How long its budget could be asked. */
+  asked: AskedTime;
   /** Undefined while the Eviction API has not refused the pod. */
   refused?: RefusedEviction | undefined;
   /** The last live read in place of a late cache did not confirm the taint. */

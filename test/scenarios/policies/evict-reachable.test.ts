@@ -314,3 +314,90 @@ test('a node that becomes silent by itself during a path failure is not reachabl
   assert.equal(world.decided('acts-held').length, 1);
   assert.deepEqual(removals(world), ['delete web']);
 });
+
+/** Holds that come and go, each for some seconds. */
+const hiccups: readonly (readonly [string, (world: ControllerWorld, on: boolean) => void])[] = [
+  ['a pause', (world, on) => world.changeOptions({ paused: on })],
+  ['stale watches', (world, on) => (on ? world.loseContact() : world.restoreContact())],
+];
+
+for (const [title, hold] of hiccups) {
+  test(`${title} of 8 s every 100 s does not restart the timeout, and is not counted`, async () => {
+    await using world = aWorld();
+    const budget = new Budget(world);
+    await world.advance(1);
+    world.post('a-0', 'False');
+    await world.advance(50);
+    assert.ok(budget.asked.length > 0);
+    for (let round = 0; round < 6; round += 1) {
+      hold(world, true);
+      await world.advance(8);
+      hold(world, false);
+      await world.advance(92);
+    }
+    assert.deepEqual(removals(world), ['delete web']);
+    // With the time in which watches that opened again are observed.
+    const [leastS, mostS] = [8, 8 + 12 + 2];
+    const heldS = (world.evictedAtSeconds('web') ?? NaN) - taintedAt(world, 'a-0') - timeoutSeconds;
+    assert.ok(heldS >= leastS && heldS <= mostS, `one hold: ${heldS} s`);
+  });
+}
+
+test('a hold that lasted for the whole timeout when a leader took over is not counted by it', async () => {
+  await using world = aWorld();
+  const budget = new Budget(world);
+  await world.advance(1);
+  world.post('a-0', 'False');
+  await world.advance(20);
+  world.changeOptions({ paused: true });
+  await world.advance(timeoutSeconds * 2);
+  await world.restart();
+  await world.advance(timeoutSeconds);
+  const asked = budget.asked.length;
+  world.changeOptions({ paused: false });
+  await world.advance(timeoutSeconds - 5);
+  assert.ok(budget.asked.length > asked, 'it is asked again');
+  assert.deepEqual(removals(world), []);
+  await world.advance(10);
+  assert.deepEqual(removals(world), ['delete web']);
+});
+
+test('a pod that waited for a token for longer than the timeout is asked for before it is deleted', async () => {
+  const limited = aPolicy({ evictReachable: { timeoutMs: 60_000 }, podDeletionsPerSecond: 0.1 });
+  await using world = aWorld({ policies: [limited], unhealthyZoneThreshold: 1 });
+  const budget = new Budget(world);
+  for (const pod of names(20, 'lost-')) world.addPod(pod, 'a-1');
+  await world.silentFor(60, 'a-1');
+  world.post('a-0', 'False');
+  await world.advance(100);
+  assert.deepEqual(budget.asked, [], 'others are before it');
+  await world.advance(60);
+  const before = world.evicted().length;
+  assert.ok(before < 20);
+  await world.advance(70);
+  assert.equal(world.evicted().includes('web'), false);
+  const [first = Infinity] = budget.asked;
+  await world.advance(60);
+  const heldS = (world.evictedAtSeconds('web') ?? Infinity) - first;
+  assert.ok(heldS >= 60 && heldS <= 75, `for the timeout after it was asked first: ${heldS} s`);
+});
+
+test('a toleration that is shortened when a deadline of long ago follows from it does not skip the budget', async () => {
+  await using world = aWorld();
+  const budget = new Budget(world);
+  const key = 'node.kubernetes.io/not-ready';
+  world.addPod('later', 'a-0', [{ key, operator: 'Exists', tolerationSeconds: 3_600 }]);
+  await world.advance(1);
+  world.post('a-0', 'False');
+  await world.advance(timeoutSeconds * 2);
+  const asked = budget.asked.length;
+  world.changePod('later', (pod) => ({
+    ...pod,
+    spec: { ...pod.spec, tolerations: [{ key, operator: 'Exists', tolerationSeconds: 10 }] },
+  }));
+  await world.advance(timeoutSeconds - 10);
+  assert.deepEqual(removals(world), ['delete web']);
+  assert.ok(budget.asked.length > asked);
+  await world.advance(20);
+  assert.deepEqual(removals(world), ['delete web', 'delete later']);
+});

@@ -164,7 +164,7 @@ test('a late cache: the taint of another client must still be on the live node, 
   assert.equal(decideHoldExpiry(held, pod, 'unreadable'), 'read-again');
 });
 
-test('a hold: time with renewed leases adds up, Ready must last, and the other reasons have no maximum here', () => {
+test('a hold: time adds up around others, Ready must last, and the other reasons have no maximum here', () => {
   const minute = 60_000;
   let hold = extendHold(undefined, 'lease-is-renewed', 0);
   hold = extendHold(hold, 'lease-is-renewed', 3 * minute);
@@ -175,10 +175,19 @@ test('a hold: time with renewed leases adds up, Ready must last, and the other r
   hold = extendHold(hold, 'lease-is-renewed', 62 * minute);
   assert.equal(isAtMaximum(hold), true, '3 and 2 minutes');
   assert.equal(isAtMaximum(renewHold(hold, 62 * minute)), false);
-  hold = extendHold(hold, 'node-is-ready', 62 * minute);
-  hold = extendHold(hold, 'node-is-ready', 66 * minute);
+  hold = extendHold(hold, 'node-is-ready', 62 * minute, 'once');
+  hold = extendHold(hold, 'node-is-ready', 66 * minute, 'once');
   hold = extendHold(hold, 'lease-is-renewed', 66 * minute);
-  hold = extendHold(hold, 'node-is-ready', 66 * minute);
-  hold = extendHold(hold, 'node-is-ready', 68 * minute);
-  assert.equal(isAtMaximum(hold), false, '4 minutes, and 2 after a break');
+  hold = extendHold(hold, 'node-is-ready', 66 * minute, 'again');
+  hold = extendHold(hold, 'node-is-ready', 68 * minute, 'again');
+  assert.equal(isAtMaximum(hold), false, '4 minutes, and 2 after it was not Ready');
+  hold = extendHold(hold, 'paused', 68 * minute, 'again');
+  hold = extendHold(hold, 'paused', 78 * minute, 'again');
+  hold = extendHold(hold, 'node-is-ready', 78 * minute, 'again');
+  hold = extendHold(hold, 'node-is-ready', 80 * minute, 'again');
+  assert.equal(isAtMaximum(hold), false, '2 and 2 minutes, around another hold');
+  hold = extendHold(hold, 'node-is-ready', 81 * minute, 'again');
+  assert.equal(isAtMaximum(hold), true);
+  hold = extendHold(hold, 'node-is-ready', 82 * minute, 'at last');
+  assert.equal(isAtMaximum(hold), false, 'Ready again between two checks');
 });
