@@ -21,6 +21,7 @@ import type { HealthAssessment, HealthTable } from './health/health-table.ts';
 import { allNodesHealthDuration, uncoveredNodes, unnoticedSilentNodes } from './health/metrics.ts';
 import type { SilenceAnswer, Suspect } from './health/silence-confirmer.ts';
 import type { HealthTransitions } from './health/health-transitions.ts';
+import type { EvidenceWatch } from './out-of-service/evidence-watch.ts';
 import type { OutageWatch } from './outage/outage-watch.ts';
 import type { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
 import type { PolicyStage } from './policies/policy-stage.ts';
@@ -49,6 +50,8 @@ interface MonitorPassOptions {
   readonly store: Pick<StoreReader<NodeView>, 'keys' | 'get'>;
   readonly leases: { get(node: string): LeaseView | undefined };
   readonly health: HealthTable;
+  /** What came after evidence of fencing, also a heartbeat that only a live read showed. */
+  readonly evidence: Pick<EvidenceWatch, 'observeHeartbeat'>;
   readonly transitions: Pick<HealthTransitions, 'conclude' | 'forget' | 'isWithheld'>;
   readonly zones: ZoneTable;
   readonly outage: OutageWatch;
@@ -239,9 +242,10 @@ export class MonitorPass {
     if (node === undefined) return this.#options.transitions.forget(name);
     const isNew = !this.#known.has(name);
     if (isNew) this.#register(node);
-    const { health, leases, freshness } = this.#options;
+    const { health, leases, freshness, evidence } = this.#options;
     const now = this.#now();
-    health.observe(node, leases.get(name), { ...now, monotonicMs: freshness.arrivalMs() });
+    const record = health.observe(node, leases.get(name), { ...now, monotonicMs: freshness.arrivalMs() });
+    evidence.observeHeartbeat(name, record);
     this.#adopt(node, health.evaluate(node, now), { isNew, now, findings });
   }
 

@@ -494,7 +494,9 @@ export class NodeLifecycle {
     const { evidence, health, freshness } = this.stages;
     const heartbeat = health.get(node.name);
     if (heartbeat === undefined) return;
-    const isFresh = freshness.staleness() === undefined && !freshness.usesFallback();
+    // A complete state may skip states in between, and heartbeats with them.
+    const isByWatch = this.#options.informers.nodes.status().state === 'watching';
+    const isFresh = isByWatch && freshness.staleness() === undefined && !freshness.usesFallback();
     evidence.observe({ node, before, heartbeat, isFresh });
   }
 }

@@ -1,5 +1,6 @@
 import { type Condition, findCondition } from '../../machinery/api/conditions.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
+import { isOlder } from '../../machinery/api/resource-version.ts';
 import type { OutOfServiceRule } from '../model/policy.ts';
 import type { EvidenceOrder } from './decide-order.ts';
 import { type FencingEvidence, selectEvidence } from './select-evidence.ts';
@@ -7,7 +8,7 @@ import { type FencingEvidence, selectEvidence } from './select-evidence.ts';
 /** The last heartbeat of a node by status and by lease: what kubelets wrote, compared for equality only. */
 interface LastHeartbeat {
   readonly readyHeartbeat: string | undefined;
-  readonly lease: { readonly renewTime?: string | undefined } | undefined;
+  readonly lease: { readonly renewTime?: string | undefined; readonly resourceVersion: string } | undefined;
   /** A heartbeat was observed since the node became Unknown, or since it is known. */
   readonly heartbeatSinceUnknown: boolean;
 }
@@ -18,21 +19,28 @@ export interface NodeSighting {
   readonly before: NodeView | undefined;
   /** The last heartbeat, including what this state shows. */
   readonly heartbeat: LastHeartbeat;
-  /** The watches are fresh: this state is not much older than its arrival. */
+  /** The watches are fresh and brought it: this state is not much older than its arrival, and follows on the one before. */
   readonly isFresh: boolean;
+}
+
+interface WatchedEvidence {
+  readonly order: EvidenceOrder;
+  /** The time in it when this process saw it first. */
+  readonly at: string;
 }
 
 interface WatchedNode {
   readonly uid: string;
   heartbeat: LastHeartbeat;
-  /** Orders by the id of the evidence. */
-  orders: ReadonlyMap<string, EvidenceOrder>;
+  /** The evidence on it, by id. */
+  evidence: ReadonlyMap<string, WatchedEvidence>;
 }
 
 /**
  * Whether evidence of fencing appeared after the last heartbeat of its node, as this process saw it; on standbys too, so that a
- * new leader knows. A heartbeat after the evidence disproves it for as long as it stays. Evidence that was there before this
- * process, or before its policy, has no known order. Remembers nodes with evidence only.
+ * new leader knows. A heartbeat after the evidence disproves it for as long as it stays, whatever time is written into it
+ * meanwhile. Evidence that was there before this process, or before its policy, has no known order. Remembers nodes with evidence
+ * only.
  */
 export class EvidenceWatch {
   readonly #ruleOf: (node: string) => OutOfServiceRule | undefined;
@@ -50,12 +58,12 @@ export class EvidenceWatch {
     if (rule === undefined || evidence.length === 0) return this.forget(node.name);
     this.observeHeartbeat(node.name, heartbeat);
     const known = this.#nodes.get(node.name);
-    const orders = known?.uid === node.uid ? known.orders : new Map<string, EvidenceOrder>();
+    const watched = known?.uid === node.uid ? known.evidence : new Map<string, WatchedEvidence>();
     const earlier = new Set(seen.before === undefined ? [] : selectEvidence(seen.before, rule).map(({ id }) => id));
-    const next = evidence.map(({ id }): [string, EvidenceOrder] => {
-      return [id, orders.get(id) ?? (earlier.has(id) ? 'unknown' : orderOfArrival(seen))];
+    const next = evidence.map(({ id, at }): [string, WatchedEvidence] => {
+      return [id, watched.get(id) ?? { order: earlier.has(id) ? 'unknown' : orderOfArrival(seen), at }];
     });
-    this.#nodes.set(node.name, { uid: node.uid, heartbeat, orders: new Map(next) });
+    this.#nodes.set(node.name, { uid: node.uid, heartbeat, evidence: new Map(next) });
   }
 
   /** A heartbeat of this node may have arrived, by whichever channel. */
@@ -65,9 +73,7 @@ export class EvidenceWatch {
     // The lease of a node may be listed after the node: then it is no heartbeat that came after evidence of unknown order.
     const isFirstLease = known.heartbeat.lease === undefined;
     known.heartbeat = heartbeat;
-    known.orders = new Map(
-      [...known.orders].map(([id, order]) => [id, isFirstLease && order === 'unknown' ? order : 'disproved']),
-    );
+    disprove(known, ({ order }) => !isFirstLease || order !== 'unknown');
   }
 
   /** Whether a live read of the lease brought this heartbeat or none. If not, the evidence on the node is disproved. */
@@ -75,13 +81,25 @@ export class EvidenceWatch {
     const known = this.#nodes.get(name);
     if (known === undefined) return false;
     if (renewTime === undefined || renewTime === known.heartbeat.lease?.renewTime) return true;
-    known.orders = new Map([...known.orders.keys()].map((id) => [id, 'disproved']));
+    disprove(known, () => true);
     return false;
   }
 
-  orderOf(node: Pick<NodeView, 'name' | 'uid'>, { id }: FencingEvidence): EvidenceOrder {
-    const known = this.#nodes.get(node.name);
-    return (known?.uid === node.uid ? known.orders.get(id) : undefined) ?? 'unknown';
+  /** The order that was observed. */
+  orderOf(node: Pick<NodeView, 'name' | 'uid'>, evidence: FencingEvidence): EvidenceOrder {
+    return this.#watched(node, evidence)?.order ?? 'unknown';
+  }
+
+  /**
+   * Whether the time in it was written while it was there: then it is not the time at which it appeared, and proves no order.
+   */
+  isTimeRewritten(node: Pick<NodeView, 'name' | 'uid'>, evidence: FencingEvidence): boolean {
+    return (this.#watched(node, evidence)?.at ?? evidence.at) !== evidence.at;
+  }
+
+  #watched({ name, uid }: Pick<NodeView, 'name' | 'uid'>, { id }: FencingEvidence): WatchedEvidence | undefined {
+    const known = this.#nodes.get(name);
+    return known?.uid === uid ? known.evidence.get(id) : undefined;
   }
 
   forget(name: string): void {
@@ -95,12 +113,14 @@ export class EvidenceWatch {
 }
 
 /**
- * Order of evidence which the state before did not have. A state that brings a heartbeat too shows no order. While the
+ * Order of evidence which the state before did not have. A state that brings a heartbeat too shows no order, and neither does one
+ * that is older than the last renewal, by the versions of both: the watch of nodes is behind that of leases. While the
  * watches are fresh the evidence has just been set. Else it was set after the state before, in which the node was
  * Unknown already: a controller wrote that after the last heartbeat.
  */
 function orderOfArrival({ node, before, heartbeat, isFresh }: NodeSighting): EvidenceOrder {
   if (before?.uid !== node.uid || hasReported(before, node)) return 'unknown';
+  if (heartbeat.lease !== undefined && isOlder(node.resourceVersion, heartbeat.lease.resourceVersion)) return 'unknown';
   const isAfterUnknown = readyOf(before)?.status === 'Unknown' && !heartbeat.heartbeatSinceUnknown;
   return isFresh || isAfterUnknown ? 'newer' : 'unknown';
 }
@@ -116,4 +136,13 @@ function readyOf({ conditions }: NodeView): Condition | undefined {
 
 function isSame(a: LastHeartbeat, b: LastHeartbeat): boolean {
   return a.readyHeartbeat === b.readyHeartbeat && a.lease?.renewTime === b.lease?.renewTime;
+}
+
+function disprove(node: WatchedNode, isMeant: (evidence: WatchedEvidence) => boolean): void {
+  node.evidence = new Map(
+    [...node.evidence].map(([id, evidence]) => [
+      id,
+      isMeant(evidence) ? { ...evidence, order: 'disproved' } : evidence,
+    ]),
+  );
 }

@@ -85,7 +85,11 @@ export class OutOfServiceTainter {
       rule: ruleOf(node.name),
       isSilent: isSilent(node),
       orderOf: (evidence) =>
-        decideOrder(evidence, { observed: watch.orderOf(node, evidence), node, renewedAt: renewedAt(node.name) }),
+        decideOrder(watch.isTimeRewritten(node, evidence) ? { ...evidence, atMs: undefined } : evidence, {
+          observed: watch.orderOf(node, evidence),
+          node,
+          renewedAt: renewedAt(node.name),
+        }),
     });
   }
 

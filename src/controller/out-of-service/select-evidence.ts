@@ -6,8 +6,10 @@ import type { OutOfServiceRule } from '../model/policy.ts';
 export interface FencingEvidence {
   /** Source of the evidence, such as `taint node.cloudprovider.kubernetes.io/shutdown`. */
   readonly source: string;
-  /** Differs from that of the same source at another time, where it has a time or names a boot. */
+  /** Identity while it stays on the node, whatever its time: a time that alone changes is not another appearance. */
   readonly id: string;
+  /** Its time as text; empty: none. */
+  readonly at: string;
   /** The time that it contains, by the clock of the client that set it; undefined: none. */
   readonly atMs: number | undefined;
 }
@@ -23,10 +25,13 @@ export function selectEvidence(
     // Evidence of an earlier outage that was not removed names another boot.
     ...(node.bootID !== '' && node.fenced === node.bootID ? [evidenceOf(`annotation ${fencedAnnotation}`)] : []),
     ...conditions.map(({ type, lastTransitionTime }) => evidenceOf(`condition ${type}`, lastTransitionTime)),
-    ...taints.map(({ key, timeAdded }) => evidenceOf(`taint ${key}`, timeAdded)),
+    ...taints.map(({ key, effect, timeAdded }) => ({
+      ...evidenceOf(`taint ${key}`, timeAdded),
+      id: `taint ${key}:${effect}`,
+    })),
   ];
 }
 
 function evidenceOf(source: string, at?: string | null): FencingEvidence {
-  return { source, id: `${source} ${at ?? ''}`, atMs: parseTimestamp(at) };
+  return { source, id: source, at: at ?? '', atMs: parseTimestamp(at) };
 }

@@ -337,6 +337,102 @@ test('a leader that saw a heartbeat after the evidence is not followed by one th
   assert.deepEqual(outOf(world, 'a-0'), []);
 });
 
+/** Evidence as an agent sets it; undefined: without a time. */
+type Set = (world: ControllerWorld, at: string | undefined) => void;
+
+const evidences: readonly (readonly [string, Set])[] = [
+  ['a condition', (world, at) => world.setCondition('a-0', 'Fenced', 'True', at ?? null)],
+  [
+    'a taint',
+    (world, at) => {
+      const others = (world.node('a-0').spec?.taints ?? []).filter(({ key }) => key !== shutdown.key);
+      world.setTaints('a-0', [...others, at === undefined ? shutdown : { ...shutdown, timeAdded: at }]);
+    },
+  ],
+  ['an annotation', (world) => world.annotate('a-0', fencedAnnotation, 'boot-a-0')],
+];
+
+for (const [title, set] of evidences) {
+  test(`${title} without a time that the watch of nodes delivers after a later renewal proves nothing`, async () => {
+    await using world = await allow(aZonedWorld(sizes, { policies }), 'a-0').running(5);
+    world.nodesFrozen = true;
+    set(world, undefined);
+    await world.advance(12);
+    world.goSilent('a-0');
+    world.nodesFrozen = false;
+    world.syncCaches();
+    await world.advance(120);
+    assert.ok(world.taints('a-0').includes('unreachable:NoExecute'), 'partitioned, and running');
+    assert.deepEqual(outOf(world, 'a-0'), []);
+    assert.equal(fencingOf(world, 'a-0'), 'unordered');
+  });
+
+  test(`${title} without a time that a complete state brings with what came after it proves nothing`, async () => {
+    await using world = await allow(aZonedWorld(sizes, { policies }), 'a-0').running(5);
+    world.nodesFrozen = true;
+    set(world, undefined);
+    await world.advance(12);
+    world.goSilent('a-0');
+    world.annotate('a-0', 'example.com/later', 'a version that is newer than the renewal');
+    world.nodesFrozen = false;
+    world.nodes.state = 'listing';
+    world.syncCaches();
+    world.nodes.state = 'watching';
+    await world.advance(120);
+    assert.ok(world.taints('a-0').includes('unreachable:NoExecute'));
+    assert.deepEqual(outOf(world, 'a-0'), []);
+  });
+
+  test(`${title} without a time, and a Ready condition without one, prove nothing after a restart`, async () => {
+    await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+    set(world, undefined);
+    await world.advance(15);
+    await world.silentFor(10, 'a-0');
+    await world.restart();
+    await world.advance(100);
+    const node = world.node('a-0');
+    const conditions = (node.status?.conditions ?? []).map((condition) => {
+      const { lastTransitionTime: _, ...others } = condition;
+      return others;
+    });
+    world.putNode({ ...node, status: { ...node.status, conditions } });
+    await world.restart();
+    await world.advance(300);
+    assert.ok(world.taints('a-0').includes('unreachable:NoExecute'));
+    assert.deepEqual(outOf(world, 'a-0'), []);
+  });
+}
+
+for (const [title, set] of evidences.slice(0, 2)) {
+  test(`${title} whose time is written again while it stays is no other evidence`, async () => {
+    await using world = allow(aZonedWorld(sizes, { policies }), 'a-0').start();
+    const rewrite = async (times: number): Promise<void> => {
+      for (let round = 0; round < times; round += 1) {
+        set(world, formatTime(world.clock.nowMs()));
+        await world.advance(30);
+      }
+    };
+    await rewrite(4);
+    world.goSilent('a-0');
+    await rewrite(10);
+    assert.ok(world.taints('a-0').includes('unreachable:NoExecute'), 'partitioned, and running');
+    assert.deepEqual(outOf(world, 'a-0'), []);
+    assert.equal(fencingOf(world, 'a-0'), 'disproved');
+  });
+}
+
+test('a status that only a live read brought disproves evidence', async () => {
+  await using world = await allow(aZonedWorld(sizes, { policies }), 'a-0').running(5);
+  world.goSilent('a-0');
+  await world.advance(20);
+  addTaint(world, 'a-0', shutdown);
+  await world.advance(1);
+  world.nodesFrozen = true;
+  world.post('a-0', 'False');
+  await world.advance(200);
+  assert.deepEqual(outOf(world, 'a-0'), []);
+});
+
 test('its own taint deletes pods at podDeletionsPerSecond, that of an administrator at once', async () => {
   const limited = [aPolicy({ name: 'pool', outOfService, podDeletionsPerSecond: 0.1 })];
   await using world = allow(aZonedWorld(sizes, { policies: limited }), 'a-0').start();

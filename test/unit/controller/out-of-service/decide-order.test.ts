@@ -12,7 +12,10 @@ function orderOf(at: string | undefined, observed: EvidenceOrder, ready: Partial
     { type: 'Ready', status: 'Unknown', lastHeartbeatTime: postedAt, lastTransitionTime: unknownAt, ...ready },
   ];
   const atMs = at === undefined ? undefined : Date.parse(at);
-  return decideOrder({ source: 'condition Fenced', id: '', atMs }, { observed, node: { conditions }, renewedAt });
+  return decideOrder(
+    { source: 'condition Fenced', id: '', at: at ?? '', atMs },
+    { observed, node: { conditions }, renewedAt },
+  );
 }
 
 test('without a time what was observed decides', () => {

@@ -12,13 +12,13 @@ const postedAt = '2026-11-24T10:00:00Z';
 
 function aNode(status: string, over: Partial<NodeView> = {}): NodeView {
   const ready = { type: 'Ready', status, lastHeartbeatTime: postedAt, lastTransitionTime: postedAt };
-  return aNodeView({ name: 'n', uid: 'u', bootID: 'b1', conditions: [ready], ...over });
+  return aNodeView({ name: 'n', uid: 'u', bootID: 'b1', resourceVersion: '7', conditions: [ready], ...over });
 }
 
 function heartbeatOf(renewTime: string | undefined, heartbeatSinceUnknown = false): NodeSighting['heartbeat'] {
   return {
     readyHeartbeat: postedAt,
-    lease: renewTime === undefined ? undefined : { renewTime },
+    lease: renewTime === undefined ? undefined : { renewTime, resourceVersion: '5' },
     heartbeatSinceUnknown,
   };
 }
@@ -81,6 +81,30 @@ test('the first lease is a heartbeat after evidence that arrived, not after evid
   const arrived = arriving(aNode('Unknown'), { heartbeat: heartbeatOf(undefined) });
   for (const watch of [found, arrived]) watch.observeHeartbeat('n', heartbeatOf('r1'));
   assert.deepEqual([orderIn(found), orderIn(arrived)], ['unknown', 'disproved']);
+});
+
+test('a state of the node that is older than the last renewal shows no order', () => {
+  const late = { ...fenced, resourceVersion: '4' };
+  assert.equal(orderIn(arriving(aNode('True'), { node: late })), 'unknown');
+  assert.equal(orderIn(arriving(aNode('Unknown'), { node: late, isFresh: false })), 'unknown');
+  const opaque = { ...fenced, resourceVersion: 'x' };
+  assert.equal(orderIn(arriving(aNode('True'), { node: opaque })), 'newer', 'where versions cannot be compared');
+});
+
+test('a time that is written while evidence stays is no appearance, and not the time of one', () => {
+  const watch = arriving(aNode('Unknown'));
+  watch.observeHeartbeat('n', heartbeatOf('r2'));
+  const rewritten = aNode('Unknown', { taints: [{ ...off, timeAdded: '2026-11-24T11:00:00Z' }] });
+  watch.observe({ node: rewritten, before: fenced, heartbeat: heartbeatOf('r2'), isFresh: true });
+  assert.equal(orderIn(watch, rewritten), 'disproved');
+  const [before] = selectEvidence(fenced, rule);
+  const [after] = selectEvidence(rewritten, rule);
+  assert.ok(before !== undefined && after !== undefined);
+  assert.deepEqual(
+    [before, after].map((evidence) => watch.isTimeRewritten(fenced, evidence)),
+    [false, true],
+  );
+  assert.equal(new EvidenceWatch(() => rule).isTimeRewritten(fenced, after), false, 'never seen');
 });
 
 test('a live read of the lease confirms or disproves it', () => {
