@@ -87,7 +87,6 @@ export class LiveNodes {
       this.#reading.delete(name);
       this.#answers.delete(name); // to the end
       this.#answers.set(name, answer);
-      if (typeof live === 'object') this.#options.onRead(live);
       return answer;
     });
     this.#reading.set(name, read);
@@ -95,10 +94,12 @@ export class LiveNodes {
   }
 
   async #read(name: string): Promise<LiveNode> {
-    const { api, clock, signal, onFault } = this.#options;
+    const { api, clock, signal, onRead, onFault } = this.#options;
     const limit = { clock, signal, ms: answerMsMax };
     try {
-      return transformNode(await callWithin(limit, (linked) => api.get('nodes', { name }, { signal: linked })));
+      const node = transformNode(await callWithin(limit, (linked) => api.get('nodes', { name }, { signal: linked })));
+      onRead(node);
+      return node;
     } catch (error) {
       return failureOf(error, name, onFault);
     }

@@ -1,3 +1,5 @@
+import type { WriteOutcome } from '../model/commands.ts';
+
 /**
  * How long the budget of a pod could be asked since the pod was due, which is what its timeout counts. Times are on the monotonic
  * clock.
@@ -9,11 +11,19 @@ export interface AskedTime {
   readonly notedAtMs: number | undefined;
   /** The budget could be asked then: so it could until it is counted again. */
   readonly couldAsk: boolean;
-  /** A request was sent. Until then the wait for a token of the policy is not counted. */
+  /** The Eviction API was asked by this process. Until then the wait for a token of the policy is not counted. */
   readonly hasRequested: boolean;
+  /** A request was a conflict, which says only that the pod has changed; two are as good as an answer. */
+  readonly isContested: boolean;
 }
 
-export const neverAsked: AskedTime = { ms: 0, notedAtMs: undefined, couldAsk: true, hasRequested: false };
+export const neverAsked: AskedTime = {
+  ms: 0,
+  notedAtMs: undefined,
+  couldAsk: true,
+  hasRequested: false,
+  isContested: false,
+};
 
 interface Moment {
   /** When the pod was due. */
@@ -37,6 +47,16 @@ export function countAsked(asked: AskedTime, canAsk: boolean, moment: Moment): A
   const isHeldAtFirst = asked.notedAtMs === undefined && !canAsk;
   const ms = isHeldAtFirst ? 0 : askedMs(asked, moment);
   return { ...asked, ms, notedAtMs: moment.nowMs, couldAsk: canAsk };
+}
+
+/** A request to the Eviction API had this outcome. One that was not sent is none. */
+export function noteRequest(asked: AskedTime, outcome: WriteOutcome): AskedTime {
+  if (outcome.result !== 'failed')
+    return outcome.result === 'refused' || outcome.result === 'written' ? { ...asked, hasRequested: true } : asked;
+  if (outcome.reason === 'aborted') return asked;
+  return outcome.reason === 'conflict' && !asked.isContested
+    ? { ...asked, isContested: true }
+    : { ...asked, hasRequested: true };
 }
 
 /** What remains of the time when the deadline moves: all of it to an earlier one, which begins nothing in the past; else nothing. */

@@ -115,18 +115,21 @@ interface RemovalEvidence {
   readonly timeoutMs: number | undefined;
   /** How long its budget could be asked since it was due. */
   readonly askedMs: number;
+  /** This process has asked it. */
+  readonly hasRequested: boolean;
   /** The node of the pod is not Ready for another reason than silence. */
   readonly isReachable: boolean;
 }
 
 /**
- * Method of removal: for the health of a reachable node the Eviction API, until its budget could be asked for the timeout. Pods
- * of an unreachable node cannot be shut down in order anyway, and taints of other clients are to delete.
+ * Method of removal: for the health of a reachable node the Eviction API, until its budget could be asked for the timeout, and was
+ * asked once: a new leader does not know which of the time before was held. Pods of an unreachable node cannot be shut down in
+ * order anyway, and taints of other clients are to delete.
  */
 export function decideRemovalMethod(
   { forHealth }: Pick<EvictAt, 'forHealth'>,
-  { timeoutMs, askedMs, isReachable }: RemovalEvidence,
+  { timeoutMs, askedMs, hasRequested, isReachable }: RemovalEvidence,
 ): RemovalMethod {
   if (timeoutMs === undefined || !isReachable || !forHealth) return 'delete';
-  return askedMs < timeoutMs ? 'evict' : 'delete';
+  return askedMs < timeoutMs || !hasRequested ? 'evict' : 'delete';
 }

@@ -8,7 +8,7 @@ import type { WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
-import { type AskedTime, askedMs, countAsked, moveAsked } from './asked-time.ts';
+import { type AskedTime, askedMs, countAsked, moveAsked, noteRequest } from './asked-time.ts';
 import { decideRemovalMethod, type RemovalMethod, type EvictAt } from './decide-eviction.ts';
 import { evictionsRefused, evictionsTimedOut } from './metrics.ts';
 import { RequestSlots } from './request-slots.ts';
@@ -93,7 +93,8 @@ export class PodRemoval {
     const { rules } = this.#options;
     const timeoutMs = rules.evictReachableOf(eviction.node)?.timeoutMs;
     const isReachable = timeoutMs !== undefined && rules.isReachable(eviction.node);
-    return decideRemovalMethod(evictAt, { timeoutMs, askedMs: this.#askedMs(eviction), isReachable });
+    const { hasRequested } = eviction.asked;
+    return decideRemovalMethod(evictAt, { timeoutMs, askedMs: this.#askedMs(eviction), hasRequested, isReachable });
   }
 
   /** Records whether the budget of a pod that is due can be asked now: to be called at each check. */
@@ -155,7 +156,7 @@ export class PodRemoval {
 
   /** The request was answered. */
   conclude(pod: PodView, eviction: TimedEviction, { by, evictAt }: Removal, outcome: WriteOutcome): void {
-    if (by === 'evict' && isAnswered(outcome)) eviction.asked = { ...eviction.asked, hasRequested: true };
+    if (by === 'evict') eviction.asked = noteRequest(eviction.asked, outcome);
     if (outcome.result === 'refused') this.#refuse(pod, eviction, outcome);
     const isDeleted = by === 'delete' && outcome.result === 'written' && evictAt.forHealth;
     if (isDeleted && eviction.refused !== undefined) this.#noteDeletion(pod, eviction, eviction.refused);
@@ -248,7 +249,12 @@ export class PodRemoval {
     const rule = this.#options.rules.evictReachableOf(node);
     if (refused === undefined || rule === undefined || this.methodOf(eviction, evictAt) === 'delete') return undefined;
     const { why, message, sinceMs } = refused;
-    return { why, message, sinceMs, deletedAtMs: this.#nowMs() + rule.timeoutMs - this.#askedMs(eviction) };
+    return {
+      why,
+      message,
+      sinceMs,
+      deletedAtMs: this.#nowMs() + Math.max(0, rule.timeoutMs - this.#askedMs(eviction)),
+    };
   }
 
   #rateWaitOf(key: string, node: string): RemovalWait['rate'] {
@@ -260,9 +266,4 @@ export class PodRemoval {
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
-}
-
-/** Whether a request was sent, as far as is known. */
-function isAnswered({ result }: WriteOutcome): boolean {
-  return result === 'refused' || result === 'failed' || result === 'written';
 }

@@ -362,6 +362,27 @@ test('a hold that lasted for the whole timeout when a leader took over is not co
   assert.deepEqual(removals(world), ['delete web']);
 });
 
+test('a leader that finds the timeout over asks once before it deletes: a hold that has ended is not known to it', async () => {
+  for (const [allows, expected] of [
+    [true, 'evict web'],
+    [false, 'delete web'],
+  ] as const) {
+    await using world = aWorld();
+    const budget = new Budget(world);
+    await world.advance(1);
+    world.post('a-0', 'False');
+    await world.advance(20);
+    world.changeOptions({ paused: true });
+    await world.advance(timeoutSeconds * 2);
+    world.changeOptions({ paused: false });
+    await world.advance(5);
+    budget.allows = allows;
+    await world.restart();
+    await world.advance(5);
+    assert.deepEqual(removals(world), [expected]);
+  }
+});
+
 test('a pod that waited for a token for longer than the timeout is asked for before it is deleted', async () => {
   const limited = aPolicy({ evictReachable: { timeoutMs: 60_000 }, podDeletionsPerSecond: 0.1 });
   await using world = aWorld({ policies: [limited], unhealthyZoneThreshold: 1 });

@@ -59,6 +59,22 @@ test('what was read is announced once, and no failure is', async () => {
   assert.deepEqual(failing.read, []);
 });
 
+test('a defect in what follows from a read is reported, and the node counts as unreadable', async () => {
+  const clock = new ManualClock();
+  const faults: string[] = [];
+  const live = new LiveNodes({
+    api: { get: () => Promise.resolve({ metadata: { name: 'n1', uid: 'u' } }) },
+    clock,
+    signal: new AbortController().signal,
+    onRead: () => {
+      throw new TypeError('planted');
+    },
+    onFault: (node) => faults.push(node),
+  });
+  assert.equal(await live.read('n1'), 'unreadable');
+  assert.deepEqual(faults, ['n1']);
+});
+
 test('a node is gone only if the Status of the API server names it', async () => {
   const status = (name: string, kind = 'nodes'): Status => ({
     kind: 'Status',

@@ -3,12 +3,13 @@ import { test } from 'node:test';
 import { decideRemovalMethod } from '../../../../src/controller/taint-eviction/decide-eviction.ts';
 
 const due = { forHealth: true } as const;
-const evidence = { timeoutMs: 500, askedMs: 0, isReachable: true };
+const evidence = { timeoutMs: 500, askedMs: 0, hasRequested: true, isReachable: true };
 
 for (const [title, evictAt, over, method] of [
   ['a reachable node', due, {}, 'evict'],
   ['the last moment before the timeout', due, { askedMs: 499 }, 'evict'],
   ['the timeout', due, { askedMs: 500 }, 'delete'],
+  ['the timeout, and no question', due, { askedMs: 500, hasRequested: false }, 'evict'],
   ['an unreachable node', due, { isReachable: false }, 'delete'],
   ['a policy that does not use the Eviction API', due, { timeoutMs: undefined }, 'delete'],
   ['a taint of another client', { forHealth: false }, {}, 'delete'],
