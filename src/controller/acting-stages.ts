@@ -130,8 +130,9 @@ function buildLiveNodes(
     api,
     clock,
     signal,
-    // Pauses, labels and signals of maintenance that a read shows hold what it was made for. Not where another writer is used: the
-    // nodes of a shadow are not those of the API server. Nor a node that registered again: its evaluation begins with its event.
+    // Pauses, labels and signals of maintenance that a read shows hold the deletion that it was made for. Not where another writer
+    // is used: the nodes of a shadow are not those of the API server. Nor of a node that registered again: its evaluation begins with
+    // its event.
     onRead: (live) => {
       const known = writer === undefined ? nodes.get(live.name) : undefined;
       if (known?.uid === live.uid && nodes.remember(known, live)) onNodeRead(live.name);
