@@ -225,7 +225,7 @@ function buildOutOfServiceTainter(
 }
 
 function buildFlappingWatch(
-  { policies }: ObservingStages,
+  { policies, outage }: ObservingStages,
   { options, informers, writer, clock }: NodeLifecycleOptions,
 ): FlappingWatch {
   return new FlappingWatch({
@@ -234,6 +234,7 @@ function buildFlappingWatch(
     names: () => informers.nodes.store.keys(),
     selectionOf: (node) => policies.selectionOf(node),
     isMaintained: (node) => policies.maintenanceOf(node) !== undefined,
+    isPathFailure: (node) => outage.outageClassOf(node) === 'ControlPlanePathFailure',
     // A shadow compares what both would do, and kube-controller-manager keeps no flapping node.
     isEnabled: writer === undefined,
   });

@@ -30,6 +30,7 @@ import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import type { Evaluation, ZoneChange, ZoneTable } from './zones/zone-table.ts';
 import type { Now } from './model/node-state.ts';
 import type { NodeHolds } from './node-holds.ts';
+import { renewsWithinMs } from './model/renewals.ts';
 
 /** `timeAdded` has whole seconds: a taint may be up to this much younger. */
 const stampResolutionMs = 1_000;
@@ -198,8 +199,8 @@ export class MonitorPass {
 
   /** Whether a pass would find anything to evaluate. */
   hasWork(): boolean {
-    const { health, freshness, policies, flapping } = this.#options;
-    if (policies.maintenance.endsInMs() === 0 || flapping.endsInMs() === 0) return true;
+    const { health, freshness, policies, flapping, outage } = this.#options;
+    if (policies.maintenance.endsInMs() === 0 || flapping.endsInMs() === 0 || outage.reviewInMs() === 0) return true;
     health.settleDeadlines(freshness.nowMs());
     return this.#touched.size > 0 || health.hasDue(freshness.nowMs());
   }
@@ -301,17 +302,18 @@ export class MonitorPass {
    * expired. In the latter cases the last renewal is recorded too.
    */
   #noteSilence(node: NodeView, assessment: HealthAssessment, now: Now): void {
-    const { outage, health, leases } = this.#options;
+    const { outage, health, leases, policies } = this.#options;
     const counts =
       !isExcludedFromDisruption(node.labels) && !(assessment.kind === 'silent' && assessment.rule === 'startup');
     const isMarked = !(assessment.kind === 'silent' && assessment.conditions.length > 0);
-    const agoMs = isMarked
-      ? Math.max(0, now.wallMs - unknownSinceMs(node, now.wallMs))
-      : assessment.silentMs - assessment.graceMs;
+    const graceMs =
+      assessment.kind === 'silent' ? assessment.graceMs : policies.current(node.name).nodeMonitorGracePeriodMs;
+    const agoMs = isMarked ? Math.max(0, now.wallMs - unknownSinceMs(node, now.wallMs)) : assessment.silentMs - graceMs;
     const renewedAtMs = unobservedRenewalMs(health.get(node.name), leases.get(node.name), now);
     const isControlPlane = isControlPlaneNode(node.labels);
-    const silence = { zone: zoneOf(node.labels), atMs: now.monotonicMs - agoMs, isControlPlane, isMarked, renewedAtMs };
-    outage.markSilent(node.name, silence, counts);
+    const windowMs = renewsWithinMs({ intervalsMs: health.get(node.name)?.intervalsMs ?? [], graceMs });
+    const silence = { zone: zoneOf(node.labels), atMs: now.monotonicMs - agoMs, graceMs, windowMs };
+    outage.markSilent(node.name, { ...silence, isControlPlane, isMarked, renewedAtMs }, counts);
   }
 
   #register(node: NodeView): void {

@@ -29,6 +29,7 @@ import type { ControllerSelection } from './model/options.ts';
 import type { OutageWatch } from './outage/outage-watch.ts';
 import type { PolicyStage } from './policies/policy-stage.ts';
 import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
+import type { AwaitedHeartbeats } from './zones/awaited-heartbeats.ts';
 import type { ZoneTable } from './zones/zone-table.ts';
 
 /** Read at each question. */
@@ -41,6 +42,7 @@ interface HoldingStages {
   readonly zones: ZoneTable;
   readonly outage: OutageWatch;
   readonly queues: ZoneTaintQueues;
+  readonly awaited: AwaitedHeartbeats;
   readonly decisions: DecisionSink;
 }
 
@@ -224,10 +226,20 @@ class NodeHoldEvidence implements HoldEvidence {
   get outage(): HoldEvidence['outage'] {
     const { outage, freshness } = this.#stages;
     const untilMs = outage.heldUntilMs(this.#node);
-    const hold = untilMs === undefined ? undefined : outage.hold();
+    const hold = outage.undecidedUntilMs(this.#node) === undefined ? outage.hold() : undefined;
     if (untilMs === undefined || hold === undefined) return undefined;
     const toWallMs = this.#options.clock.nowMs() - freshness.nowMs();
     return { outage: hold.why.outage, fromMs: hold.fromMs + toWallMs, untilMs: untilMs + toWallMs };
+  }
+
+  get unclassifiedUntilMs(): number | undefined {
+    const { outage, freshness } = this.#stages;
+    const untilMs = outage.undecidedUntilMs(this.#node);
+    return untilMs === undefined ? undefined : untilMs + this.#options.clock.nowMs() - freshness.nowMs();
+  }
+
+  get isAwaiting(): boolean {
+    return this.#stages.awaited.heldForMs(this.#node) > 0;
   }
 
   get isUnconfirmed(): boolean {

@@ -299,12 +299,13 @@ export class NodeLifecycle {
    */
   #waitMs(): number {
     const { options, clock } = this.#options;
-    const { health, freshness, policies, flapping } = this.stages;
+    const { health, freshness, policies, flapping, outage } = this.stages;
     const nowMs = clock.monotonicMs();
     const healthNowMs = freshness.nowMs();
     health.settleDeadlines(healthNowMs + settledAheadMs);
     const silenceInMs = (health.nextDeadlineMs() ?? Infinity) - healthNowMs;
-    const dueInMs = Math.min(silenceInMs, policies.maintenance.endsInMs(), flapping.endsInMs());
+    const { maintenance } = policies;
+    const dueInMs = Math.min(silenceInMs, maintenance.endsInMs(), flapping.endsInMs(), outage.reviewInMs());
     const periodMs = this.#passedAtMs + options.current().nodeMonitorPeriodMs - nowMs;
     const nextMs = Math.min(dueInMs <= periodMs + passGapMs ? dueInMs : periodMs, policies.breakersDueInMs());
     return Math.max(0, this.#wokeAtMs + passGapMs - nowMs, nextMs);

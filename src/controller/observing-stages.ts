@@ -1,8 +1,10 @@
 // Builds the stages that observe: caches, policies, health, zones, outages, and what holds acts. They write nothing.
+import { findCondition } from '../machinery/api/conditions.ts';
 import type { LeaseView } from '../machinery/api/lease.ts';
 import type { NodeView } from '../machinery/api/node.ts';
 import { objectKey } from '../machinery/api/object-key.ts';
 import { nodeLeaseNamespace } from '../machinery/api/resources.ts';
+import { parseTimestamp } from '../machinery/api/timestamps.ts';
 import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../machinery/api/topology.ts';
 import { MutationCache } from '../machinery/informer/mutation-cache.ts';
 import { Alarm } from '../machinery/supervision/alarm.ts';
@@ -15,11 +17,13 @@ import { HealthTransitions } from './health/health-transitions.ts';
 import type { NodeLifecycleOptions } from './lifecycle-options.ts';
 import type { Now } from './model/node-state.ts';
 import { NodeHolds } from './node-holds.ts';
+import { renewsWithinMs } from './model/renewals.ts';
 import type { ObservedSilence } from './outage/estimate-silences.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
 import { PolicyStage } from './policies/policy-stage.ts';
 import { podsByNode } from './taint-eviction/taint-evictor.ts';
 import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
+import { AwaitedHeartbeats, type NodeHeartbeats } from './zones/awaited-heartbeats.ts';
 import { ZoneTable } from './zones/zone-table.ts';
 
 /** What stages read, and what wakes the loops. */
@@ -45,6 +49,8 @@ export interface ObservingStages extends Sources {
   readonly outage: OutageWatch;
   readonly queues: ZoneTaintQueues;
   readonly holds: NodeHolds;
+  /** What the NoExecute taint of a silent node waits for. */
+  readonly awaited: AwaitedHeartbeats;
   /** The current time on the health clock, which counts only time in which a heartbeat would have been received. */
   readonly healthNow: () => Now;
 }
@@ -72,7 +78,8 @@ export function buildObservingStages(options: NodeLifecycleOptions, beingTainted
   const outage = buildOutageWatch({ ...sources, policies, freshness, health, healthNow }, options);
   const queues = new ZoneTaintQueues((zone) => policies.zoneOptions(zone), meter, clock);
   queues.onEarlier(() => sources.serving.wakeUp());
-  const observed = { ...sources, policies, freshness, health, transitions, zones, outage, queues };
+  const awaited = buildAwaitedHeartbeats({ ...sources, policies, freshness, health, zones, healthNow });
+  const observed = { ...sources, policies, freshness, health, transitions, zones, outage, queues, awaited };
   const holds = new NodeHolds(observed, options);
   return { ...observed, canary, holds, healthNow };
 }
@@ -153,6 +160,28 @@ function buildFreshness(
   });
 }
 
+function buildAwaitedHeartbeats(
+  stages: Pick<ObservingStages, 'nodes' | 'policies' | 'freshness' | 'health' | 'zones' | 'healthNow'>,
+): AwaitedHeartbeats {
+  const { nodes, policies, freshness, health, zones, healthNow } = stages;
+  const heartbeatsOf = (name: string): NodeHeartbeats | undefined => {
+    const record = health.get(name);
+    if (record === undefined || policies.maintenanceOf(name) !== undefined) return undefined;
+    const { heartbeatAtMs, intervalsMs } = record;
+    const isObserved = intervalsMs.length > 0;
+    const isReset = record.channel === 'full-disruption-end';
+    const { graceMs } = graceOf(record, policies.current(name));
+    return { heartbeatAtMs, isObserved, isReset, graceMs, windowMs: renewsWithinMs({ intervalsMs, graceMs }) };
+  };
+  const unknownSinceMs = (name: string): number | undefined => {
+    const ready = findCondition(nodes.get(name)?.conditions ?? [], 'Ready');
+    if (ready?.status !== 'Unknown') return undefined;
+    const { monotonicMs, wallMs } = healthNow();
+    return monotonicMs - Math.max(0, wallMs - (parseTimestamp(ready.lastTransitionTime) ?? wallMs));
+  };
+  return new AwaitedHeartbeats({ zones, heartbeatsOf, unknownSinceMs, nowMs: () => freshness.nowMs() });
+}
+
 type SilenceSources = Pick<
   ObservingStages,
   'nodes' | 'leases' | 'decisions' | 'policies' | 'freshness' | 'health' | 'healthNow'
@@ -188,6 +217,8 @@ function* findExpectedSilences(
     if (rule !== 'monitor' || isExcludedFromDisruption(node.labels) || isMaintained) continue;
     const renewedAtMs = unobservedRenewalMs(record, leases.get(name), now);
     const isControlPlane = isControlPlaneNode(node.labels);
-    yield { zone: zoneOf(node.labels), atMs: record.heartbeatAtMs + graceMs, isControlPlane, renewedAtMs };
+    const atMs = record.heartbeatAtMs + graceMs;
+    const windowMs = renewsWithinMs({ ...record, graceMs });
+    yield { zone: zoneOf(node.labels), atMs, graceMs, windowMs, isControlPlane, renewedAtMs };
   }
 }

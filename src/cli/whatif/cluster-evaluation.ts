@@ -78,6 +78,8 @@ export class ClusterEvaluation {
       clock,
       selectionOf: (node) => this.policies.selectionOf(node),
       isMaintained: (node) => this.policies.maintenanceOf(node) !== undefined,
+      // What is read at one moment does not show which nodes became silent together.
+      isPathFailure: () => false,
       isEnabled: true,
     });
     for (const node of state.nodes) this.flapping.observe(node);

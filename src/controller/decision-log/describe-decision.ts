@@ -251,7 +251,7 @@ function describeArithmetic(why: ZoneArithmetic): string {
 
 function describeOutage({ outage, zone, together, of, zonesStruck, zones, windowMs }: OutageArithmetic): string {
   const where = outage === 'ControlPlanePathFailure' ? `${zonesStruck} of ${zones} zones` : `zone ${zoneName(zone)}`;
-  return `${outage}: ${together} of ${of} nodes in ${where} became silent within ${seconds(windowMs)}`;
+  return `${outage}: ${together} of ${of} nodes in ${where} sent their last heartbeat within ${seconds(windowMs)}`;
 }
 
 function seconds(ms: number): string {

@@ -114,15 +114,17 @@ export function toleranceOf(toleration: Toleration | undefined): {
 
 /** Undefined where it has a NoExecute taint or there is no cause. */
 function buildTaintForecast(report: NodeReport, cluster: ClusterReport): NodeForecast['taint'] {
-  const { node, zone, ready, health, taints } = report;
+  const { node, zone, ready, health, taints, awaited } = report;
   if (taints.rationedKey !== undefined) {
-    const atMs = estimateNodeSlotMs(node, zone, { atMs: cluster.now.monotonicMs }, cluster);
+    // What the others do decides; it is no prediction for this node alone.
+    const atMs =
+      awaited === undefined ? estimateNodeSlotMs(node, zone, { atMs: cluster.now.monotonicMs }, cluster) : Infinity;
     return { key: taints.rationedKey, given: 'nothing-changes', atMs };
   }
   if (health === undefined || ready === 'Unknown' || ready === 'False') return undefined;
   const change = rateChange(report, cluster);
-  const isUnconfirmed = buildNodeHolds(report).length > 0;
-  const atMs = isUnconfirmed ? Infinity : estimateNodeSlotMs(node, zone, { atMs: change.atMs, change }, cluster);
+  const isUnknown = buildNodeHolds(report).length > 0 || awaited !== undefined;
+  const atMs = isUnknown ? Infinity : estimateNodeSlotMs(node, zone, { atMs: change.atMs, change }, cluster);
   return { key: taintKeys.unreachable, given: 'no-heartbeat', atMs };
 }
 
@@ -146,9 +148,10 @@ function buildNodeEvictionForecast(
 }
 
 function evictionSlotMs(report: NodeReport, { dueAtMs, beforeMs }: NodeEvictionReport, cluster: ClusterReport): number {
-  const { node, ready, zone } = report;
+  const { node, ready, zone, awaited } = report;
   const becomesSilent = ready !== 'False' && ready !== 'Unknown';
-  if (dueAtMs === undefined || (becomesSilent && buildNodeHolds(report).length > 0)) return Infinity;
+  if (dueAtMs === undefined || awaited !== undefined || (becomesSilent && buildNodeHolds(report).length > 0))
+    return Infinity;
   const atMs = Math.max(dueAtMs, cluster.now.monotonicMs);
   const change = becomesSilent ? rateChange(report, cluster) : undefined;
   return estimateNodeSlotMs(node, zone, { atMs, beforeMs, change }, cluster);

@@ -15,6 +15,7 @@ import {
   estimateMaintenanceEndMs,
   estimatePauseEndMs,
 } from './build-holds.ts';
+import { buildAwaitedHolds } from './build-awaited-holds.ts';
 import { formatAction, formatEstimate, formatEviction } from './format-time.ts';
 import { buildZoneOutlook, type ZoneOutlook } from './build-zone-outlook.ts';
 import type { FlappingReport } from '../model/flapping.ts';
@@ -68,6 +69,7 @@ export function buildNodeOutlook(report: NodeReport, cluster: ClusterReport) {
       ...buildHolds(cluster),
       ...buildEvictionPartHolds(cluster),
       ...buildNodeHolds(report),
+      ...buildAwaitedHolds(report, now),
       ...[zone, ...(zone.outer === undefined ? [] : [zone.outer])].flatMap(buildZoneHolds),
     ],
     next: formatAction(buildNodeActions(report, forecast, evictions, cluster), now),

@@ -36,6 +36,10 @@ const holdReasons: Texts<'kind', Hold> = {
     `the breaker of policy ${policy} is open: ${describeBreakerCount(count)}; its nodes get no NoExecute taint, and no pod is evicted for the health of its node`,
   stale: ({ reason }) => `watch streams are stale (${reason}), so node health evaluation is paused`,
   'stale-pods': () => 'the watch of pods is not open, so none is deleted because of the taints of its node',
+  awaited: ({ nodes, count }) =>
+    count === 0
+      ? 'it is not known yet whether most nodes failed with it, so its pods stay ready and it gets no NoExecute taint'
+      : `no heartbeat has come from ${count} more nodes of its zone since it stopped (${nodes.join(', ')}${count > nodes.length ? ', ...' : ''}): if they failed with it, the zone is slower or stops, so it gets no NoExecute taint until that is known`,
   concurrency: ({ policy, max }) =>
     `at most ${max} of the nodes of policy ${policy} are emptied at once (maxConcurrentEvictions), so this one gets no NoExecute taint now`,
   refused: ({ why, message, since }) =>
@@ -57,6 +61,8 @@ const unblockers: Texts<'kind', Unblocker> = {
   'leases-exist': () =>
     `it posts its status, its lease exists again, or most leases do: the namespace ${nodeLeaseNamespace} may have been deleted`,
   'pods-watched': () => 'the watch of pods is open again, or --stale-watch-hold is over',
+  heartbeats: () => 'enough of the others send a heartbeat',
+  'failure-known': ({ when }) => `the others have sent one, or are silent too, ${estimateText(when)}`,
   time: ({ when }) => `the maximum hold ends ${estimateText(when)}`,
   setting: ({ setting, wanted }) => `${setting} set to ${wanted} in the config file`,
   field: ({ object, field, wanted }) => `${field} of ${object} set to ${wanted}`,

@@ -186,6 +186,14 @@ export interface CollectionReport {
 
 export type FinishedPodsReport = Pick<PodGcReport, 'finished' | 'threshold'>;
 
+/** Nodes of which is not known yet whether they failed with this one. */
+export interface AwaitedReport {
+  /** Those of its zone without which the zone would be slower; empty: they may be most nodes of the cluster. */
+  readonly nodes: readonly string[];
+  /** When each of them has sent a heartbeat, or counts as silent. */
+  readonly untilMs: number;
+}
+
 export interface NodeReport {
   readonly node: string;
   /** Status of the Ready condition, or `missing`. */
@@ -202,6 +210,8 @@ export interface NodeReport {
   readonly taints: TaintReport;
   /** Undefined in taint mode. */
   readonly eviction: NodeEvictionReport | undefined;
+  /** What its NoExecute taint waits for, or would wait for if it sent no further heartbeat. */
+  readonly awaited: AwaitedReport | undefined;
   readonly zone: ZoneReport;
   /** Evictions per second in its zone if this node, and no other, became silent. */
   readonly ratePerSecondIfSilent: number;
@@ -295,6 +305,10 @@ export type Unblocker =
   /** Most nodes have no lease. */
   | { readonly kind: 'leases-exist' }
   | { readonly kind: 'pods-watched' }
+  /** Nodes from which a heartbeat is awaited send one. */
+  | { readonly kind: 'heartbeats' }
+  /** By then it is known which nodes failed together. */
+  | { readonly kind: 'failure-known'; readonly when: Estimate }
   | { readonly kind: 'permission'; readonly needed: string }
   | { readonly kind: 'time'; readonly when: Estimate }
   /** So many nodes of this zone, or of any zone if null, become ready. */
@@ -333,6 +347,8 @@ export type Hold = { readonly unblockedBy: readonly Unblocker[] } & (
   | { readonly kind: 'shadow' }
   | { readonly kind: 'stale'; readonly reason: string }
   | { readonly kind: 'stale-pods' }
+  /** It is not known yet whether these nodes, so many, failed with this one; none is named: most of the cluster may have. */
+  | { readonly kind: 'awaited'; readonly nodes: readonly string[]; readonly count: number }
   /** Predicted actions are decided, and not carried out. */
   | { readonly kind: 'observed'; readonly policy: string }
   | { readonly kind: 'paused'; readonly source: HoldSource }

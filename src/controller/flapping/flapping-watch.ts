@@ -17,6 +17,8 @@ interface FlappingWatchOptions {
   readonly selectionOf: (node: string) => PolicySelection;
   /** Whether a node is in planned maintenance: its recovery does not count. */
   readonly isMaintained: (node: string) => boolean;
+  /** Whether a node is silent because of a ControlPlanePathFailure: its recovery does not count. */
+  readonly isPathFailure: (node: string) => boolean;
   /** False: neither taint nor annotation has a meaning for this process. */
   readonly isEnabled: boolean;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
@@ -48,7 +50,8 @@ export class FlappingWatch {
     if (applied === undefined) this.#history.forget(name);
     else {
       const isMaintained = this.#options.isMaintained(name);
-      this.#history.observe(node, { rule: applied.rule, now: this.#now(), isMaintained });
+      const isPathFailure = this.#options.isPathFailure(name);
+      this.#history.observe(node, { rule: applied.rule, now: this.#now(), isMaintained, isPathFailure });
     }
     const state = this.assess(node);
     this.budget.note(name, { isTainted: isTaintedFlapping(node), isDue: state.kind === 'due' });

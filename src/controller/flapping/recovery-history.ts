@@ -14,8 +14,8 @@ const recoveriesMax = 100;
 
 /** A node that is not Ready and has a health taint, until it is Ready without one. */
 interface Impairment {
-  /** The node was in planned maintenance meanwhile: its recovery does not count. */
-  isPlanned: boolean;
+  /** The node was in planned maintenance meanwhile, or only the path to it failed: its recovery does not count. */
+  isExcused: boolean;
   /** Time since which the node is Ready, on the monotonic clock; undefined: it is not. */
   readyAtMs: number | undefined;
 }
@@ -36,6 +36,8 @@ interface Observation {
   readonly now: Now;
   /** The node is in planned maintenance. */
   readonly isMaintained: boolean;
+  /** The node is silent because of a ControlPlanePathFailure, as far as this process classified it. */
+  readonly isPathFailure: boolean;
 }
 
 interface Recorded {
@@ -64,7 +66,7 @@ export class RecoveryHistory {
     if (mark === 'cleared') this.reset(node.name);
     const history = mark === 'cleared' ? this.#historyOf(node) : known;
     if (isReady(node)) this.#recover(node, history, { ...observation, isRecorded: mark === 'adopted' });
-    else this.#impair(node, history, observation.isMaintained);
+    else this.#impair(node, history, observation.isMaintained || observation.isPathFailure);
     this.#store(node.name, history, observation);
   }
 
@@ -132,37 +134,39 @@ export class RecoveryHistory {
     return 'adopted';
   }
 
-  #impair(node: NodeView, history: History, isMaintained: boolean): void {
+  #impair(node: NodeView, history: History, isExcused: boolean): void {
     // The next recovery decides.
     history.due = undefined;
     const wasReady = this.#seenReady.get(node.name) === node.uid;
     if (history.impairment === undefined && wasReady && hasHealthTaint(node))
-      history.impairment = { isPlanned: false, readyAtMs: undefined };
+      history.impairment = { isExcused: false, readyAtMs: undefined };
     if (history.impairment === undefined) return;
     history.impairment.readyAtMs = undefined;
-    history.impairment.isPlanned ||= isMaintained;
+    history.impairment.isExcused ||= isExcused;
   }
 
   /** The node is Ready. `isRecorded`: what is observed with it is the record of this recovery. */
-  #recover(node: NodeView, history: History, { rule, now, isRecorded }: Observation & Recorded): void {
+  #recover(node: NodeView, history: History, { rule, now, isPathFailure, isRecorded }: Observation & Recorded): void {
     this.#seenReady.set(node.name, node.uid);
     const { impairment } = history;
     if (impairment === undefined) return;
     const nowMs = now.monotonicMs;
+    // The silence may have been classified after the node was seen last.
+    impairment.isExcused ||= isPathFailure;
     impairment.readyAtMs ??= this.#begin(history, impairment, { rule, nowMs, isRecorded });
     if (!hasHealthTaint(node)) this.#complete(history, impairment, rule);
   }
 
   /** Decides whether the node is to be kept after this recovery, if it has no record of it yet. Returns its time. */
-  #begin(history: History, { isPlanned }: Impairment, { rule, nowMs, isRecorded }: Begin): number {
-    if (!isPlanned && !isRecorded) history.due = this.#decideDue(history, rule, nowMs);
+  #begin(history: History, { isExcused }: Impairment, { rule, nowMs, isRecorded }: Begin): number {
+    if (!isExcused && !isRecorded) history.due = this.#decideDue(history, rule, nowMs);
     return nowMs;
   }
 
   /** The health taints are gone. */
-  #complete(history: History, { isPlanned, readyAtMs = 0 }: Impairment, rule: FlappingRule): void {
+  #complete(history: History, { isExcused, readyAtMs = 0 }: Impairment, rule: FlappingRule): void {
     history.impairment = undefined;
-    if (isPlanned) return;
+    if (isExcused) return;
     // A record that was written for it has its level.
     const isRecorded = history.due === undefined && history.adopted !== undefined;
     if (!isRecorded) history.level = decideLevel(toRecoveries(history), rule, readyAtMs);

@@ -1,5 +1,5 @@
 // Decides whether a node is silent. Silence is measured on the monotonic clock from when a change was observed. Times
-// that kubelets write into leases and statuses are only compared for equality.
+// that kubelets write into leases and statuses are compared with each other only: for equality, and for the interval.
 import {
   type Condition,
   findCondition,
@@ -13,6 +13,7 @@ import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { GraceRule } from '../model/decisions.ts';
 import type { HealthRecord } from './health-record.ts';
 import type { Now } from '../model/node-state.ts';
+import { addInterval } from '../model/renewals.ts';
 
 /** Status of the Ready condition, or `missing` while the kubelet has not posted one. */
 type ReadyAnswer = string;
@@ -57,7 +58,13 @@ function observeStatus(record: HealthRecord | undefined, node: NodeView, now: No
     readyHeartbeat: ready.lastHeartbeatTime,
     readyTransition: ready.lastTransitionTime,
     heartbeatSinceUnknown: true,
+    intervalsMs: addStatusInterval(record, ready),
   };
+}
+
+/** A kubelet with a lease posts its status less often than it renews. */
+function addStatusInterval({ lease, intervalsMs, readyHeartbeat }: HealthRecord, ready: Condition): readonly number[] {
+  return lease === undefined ? addInterval(intervalsMs, readyHeartbeat, ready.lastHeartbeatTime) : intervalsMs;
 }
 
 /** A controller wrote this condition, because the kubelet never posted one or stopped: not a heartbeat. */
@@ -96,6 +103,7 @@ function recordFromCreation(node: NodeView, now: Now): HealthRecord {
     hasReady: false,
     lease: undefined,
     heartbeatSinceUnknown: false,
+    intervalsMs: [],
   };
 }
 
@@ -110,6 +118,7 @@ function recordFromNow(node: NodeView, ready: Condition, monotonicMs: number): H
     hasReady: true,
     lease: undefined,
     heartbeatSinceUnknown: false,
+    intervalsMs: [],
   };
 }
 
@@ -121,6 +130,7 @@ function observeLease(record: HealthRecord, lease: LeaseView | undefined, monoto
     heartbeatAtMs: monotonicMs,
     channel: 'lease',
     heartbeatSinceUnknown: record.heartbeatSinceUnknown || record.lease !== undefined,
+    intervalsMs: addInterval(record.intervalsMs, record.lease?.renewTime, lease.renewTime),
   };
 }
 

@@ -17,4 +17,6 @@ export interface HealthRecord {
   readonly lease: LeaseView | undefined;
   /** A heartbeat was observed since the node became Unknown, or since it is known. */
   readonly heartbeatSinceUnknown: boolean;
+  /** The last times between two renewals, by the clock of the kubelet; see `addInterval`. */
+  readonly intervalsMs: readonly number[];
 }

@@ -134,6 +134,23 @@ const rows: readonly HoldRow[] = [
     words: ({ outage }) => `${outage?.outage}: it became silent together with most nodes of several zones`,
   },
   {
+    kind: 'unclassified',
+    scope: 'node',
+    covers: [...emptying, 'mark-pods'],
+    endsBy: 'time',
+    applies: ({ unclassifiedUntilMs: untilMs }) => (untilMs === undefined ? undefined : { untilMs }),
+    words: () => 'it is not known yet whether most nodes failed with it',
+  },
+  {
+    kind: 'awaited',
+    scope: 'zone',
+    covers: ['add-no-execute', 'empty-node'],
+    endsBy: 'change',
+    askAgainMs: askAgainMs.cluster,
+    applies: ({ isAwaiting }) => (isAwaiting ? {} : undefined),
+    words: () => 'it is not known yet which nodes of its zone failed with it',
+  },
+  {
     kind: 'unconfirmed',
     scope: 'node',
     covers: ['mark-unknown'],

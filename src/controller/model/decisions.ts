@@ -46,7 +46,7 @@ export interface OutageArithmetic {
   /** Zone of the node for which it was classified. */
   readonly zone: string;
   /**
-   * Nodes that became silent within the window, of those that had renewed until then: of the zone, or of all zones
+   * Nodes whose last heartbeats are within the window, of those that had renewed until then: of the zone, or of all zones
    * unless the class is that of one zone.
    */
   readonly together: number;
@@ -58,7 +58,7 @@ export interface OutageArithmetic {
   readonly zones: number;
   readonly windowMs: number;
   readonly controlPlane: {
-    /** Control-plane nodes that became silent within the window, of those that had renewed until then. */
+    /** Control-plane nodes whose last heartbeats are within the window, of those that had renewed until then. */
     readonly together: number;
     readonly of: number;
     readonly evidence: ControlPlaneEvidence;

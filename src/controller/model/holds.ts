@@ -48,6 +48,8 @@ export type HoldKind =
   | 'stale-pods'
   | 'full-disruption'
   | 'outage'
+  | 'unclassified'
+  | 'awaited'
   | 'unconfirmed'
   | 'node-is-ready'
   | 'lease-is-renewed'
@@ -99,6 +101,10 @@ export interface HoldEvidence {
   readonly isFullyDisrupted: boolean;
   /** The outage of which its silence is part, with the hold that follows. */
   readonly outage: OutageHoldEvidence | undefined;
+  /** When it is known at the latest whether its silence is part of an outage; undefined: it is, or it is not silent. */
+  readonly unclassifiedUntilMs: number | undefined;
+  /** Heartbeats of nodes that may have failed with it are awaited, where that may lower the rate of its zone. */
+  readonly isAwaiting: boolean;
   /** It looks silent, and a live read of its lease does not confirm it. */
   readonly isUnconfirmed: boolean;
   /** It is Ready while its pods are due: its taint is about to be removed. */
@@ -122,6 +128,8 @@ export const noHolds: HoldEvidence = {
   arePodsStale: false,
   isFullyDisrupted: false,
   outage: undefined,
+  unclassifiedUntilMs: undefined,
+  isAwaiting: false,
   isUnconfirmed: false,
   isReady: false,
   isLeaseRenewed: false,

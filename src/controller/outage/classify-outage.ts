@@ -2,50 +2,51 @@
 // several zones that stop renewing at the same time have one thing in common: the path to the API server.
 import type { ControlPlaneEvidence, OutageArithmetic, SilenceOutageClass } from '../model/decisions.ts';
 
-/** When nodes became silent, or would without a further heartbeat: ascending, on the health clock. */
-export interface Silences {
-  readonly byZone: ReadonlyMap<string, readonly number[]>;
-  /** Times of the control-plane nodes among them. */
-  readonly controlPlane: readonly number[];
+/** Last heartbeats of the counted nodes, on the health clock. */
+export interface Heartbeats {
+  readonly byZone: ReadonlyMap<string, HeartbeatTimes>;
+  /** Those of the control-plane nodes among them. */
+  readonly controlPlane: HeartbeatTimes;
 }
 
-export interface Silence {
+/** Each ascending. Infinity: the node renews. */
+export interface HeartbeatTimes {
+  readonly atMs: readonly number[];
+  /** When the next heartbeat would have been there at the latest. */
+  readonly nextByMs: readonly number[];
+}
+
+/** The last heartbeat of a node that is silent. */
+export interface LastHeartbeat {
   readonly zone: string;
-  readonly atMs: number;
+  readonly heartbeatAtMs: number;
+  /** The node would have sent the next one within this time: it stopped in between. */
+  readonly windowMs: number;
 }
 
 /** Below this number a share is not significant (as for zones). */
 const togetherMin = 3;
 /** Share of the nodes that had renewed until then. */
 const togetherShareMin = 0.6;
-/**
- * A healthy node has renewed within this time: kubelets renew 10 to 10.4 s after the answer to the last renewal, and
- * one that misses a renewal sends the next one 20 s after the last.
- */
-const renewedWithinMs = 12_000;
-
-/**
- * Silences this close belong together: nodes that stop at the same moment renewed last within that time of each other.
- * A shorter grace period shortens the window, so that a healthy node is not counted as about to become silent.
- */
-export function silenceWindowMs(nodeMonitorGracePeriodMs: number): number {
-  const roomMs = Math.max(nodeMonitorGracePeriodMs / 4, nodeMonitorGracePeriodMs - renewedWithinMs);
-  return Math.min(renewedWithinMs, roomMs);
-}
-
 interface Tally {
   readonly together: number;
   readonly of: number;
 }
 
+/** Whether nodes with these last heartbeats may have failed at the same moment: each before its next one was due. */
+export function failedTogether(a: Omit<LastHeartbeat, 'zone'>, b: Omit<LastHeartbeat, 'zone'>): boolean {
+  return a.heartbeatAtMs <= b.heartbeatAtMs + b.windowMs && b.heartbeatAtMs <= a.heartbeatAtMs + a.windowMs;
+}
+
 /**
- * Classifies the outage that this silence is part of. A node that was silent long before does not count; one that will
- * become silent within the window, without a further heartbeat, counts already. In a cluster of one zone, zone and
- * cluster are the same: the class is ControlPlanePathFailure, and the control-plane nodes decide how long it may hold.
+ * Classifies the outage of which the silence of this node is part. Nodes that may have failed together count as one, however long
+ * their grace periods and intervals are; one that stopped before does not count. In a cluster of one zone, zone and cluster are
+ * the same: the class is ControlPlanePathFailure, and the control-plane nodes decide how long it may hold.
  */
-export function classifyOutage(silences: Silences, { zone, atMs }: Silence, windowMs: number): OutageArithmetic {
-  const zoneTallies = [...silences.byZone]
-    .map(([name, times]) => ({ name, ...tally(times, atMs, windowMs) }))
+export function classifyOutage(heartbeats: Heartbeats, last: LastHeartbeat): OutageArithmetic {
+  const { zone, windowMs } = last;
+  const zoneTallies = [...heartbeats.byZone]
+    .map(([name, times]) => ({ name, ...tally(times, last) }))
     .filter(({ of }) => of > 0);
   const own = zoneTallies.find(({ name }) => name === zone) ?? { together: 1, of: 1 };
   const all = zoneTallies.reduce((sum, { together, of }) => ({ together: sum.together + together, of: sum.of + of }), {
@@ -57,7 +58,7 @@ export function classifyOutage(silences: Silences, { zone, atMs }: Silence, wind
   const spread = isTogether(all) && isStruck(all) && (zonesStruck > 1 || zones === 1);
   const outage = spread ? 'ControlPlanePathFailure' : ofOneZone(own);
   const { together, of } = outage === 'ControlPlanePathFailure' ? all : own;
-  const controlPlane = weighControlPlane(tally(silences.controlPlane, atMs, windowMs));
+  const controlPlane = weighControlPlane(tally(heartbeats.controlPlane, last));
   return { outage, zone, together, of, zonesStruck, shareMin: togetherShareMin, zones, windowMs, controlPlane };
 }
 
@@ -87,10 +88,10 @@ function isStruck({ together, of }: Tally): boolean {
   return together >= of * togetherShareMin;
 }
 
-function tally(times: readonly number[], atMs: number, windowMs: number): Tally {
-  const before = countBelow(times, atMs - windowMs);
-  const upTo = countBelow(times, atMs + windowMs + 1);
-  return { together: upTo - before, of: times.length - before };
+function tally({ atMs, nextByMs }: HeartbeatTimes, { heartbeatAtMs, windowMs }: LastHeartbeat): Tally {
+  const before = countBelow(nextByMs, heartbeatAtMs);
+  const upTo = countBelow(atMs, heartbeatAtMs + windowMs + 1);
+  return { together: upTo - before, of: atMs.length - before };
 }
 
 /** How many of these ascending times are below `limitMs`. */

@@ -1,11 +1,17 @@
 // Estimates when a node became silent that this process did not see becoming silent. The time of its Ready=Unknown is
 // when it was written, which may be a minute later. Its lease has the time of the last renewal, by a clock that may be
 // wrong. So leases are only compared with each other: nodes with the same last renewal became silent together, and the
-// first of them that became Unknown shows how long after that renewal it was.
-import type { Silence } from './classify-outage.ts';
+// first of them that became Unknown, less its grace period, shows how long after that renewal its last heartbeat arrived.
 
 /** What is known of a silence. Times are on the health clock. */
-export interface ObservedSilence extends Silence {
+export interface ObservedSilence {
+  readonly zone: string;
+  /** When the node became silent, or will without a further heartbeat. */
+  readonly atMs: number;
+  /** The grace period of the node: it became silent so long after its last heartbeat. */
+  readonly graceMs: number;
+  /** A healthy node like this one sends a heartbeat within this time. */
+  readonly windowMs: number;
   /** The node is labelled as part of the control plane. */
   readonly isControlPlane?: boolean;
   /**
@@ -17,33 +23,57 @@ export interface ObservedSilence extends Silence {
   readonly isMarked?: boolean;
 }
 
-/** The shortest time from the last renewal to Ready=Unknown, of all nodes renewed for the last time within one window. */
-export type MarkDelays = ReadonlyMap<number, number>;
-
 /**
- * Uses the nodes that were found Unknown. A renewal after that time shows nothing about the silence, or a clock that is
- * far ahead: such a node is left out.
+ * The shortest time from the last renewal, by the clock of the kubelet, to the last heartbeat as it follows from Ready=Unknown,
+ * of all nodes renewed for the last time within one window.
  */
-export function measureMarkDelays(silences: Iterable<ObservedSilence>, windowMs: number): MarkDelays {
-  const shortest = new Map<number, number>();
-  for (const { atMs, renewedAtMs, isMarked } of silences) {
-    if (isMarked !== true || renewedAtMs === undefined || renewedAtMs > atMs) continue;
-    const slot = slotOf(renewedAtMs, windowMs);
-    shortest.set(slot, Math.min(shortest.get(slot) ?? Infinity, atMs - renewedAtMs));
-  }
-  return shortest;
+export interface RenewalDelays {
+  readonly plausible: ReadonlyMap<number, number>;
+  /**
+   * Less than nothing, by more than a window: the clocks of these kubelets are ahead, or their grace periods were shorter when
+   * the nodes became silent. Only where there is no plausible one.
+   */
+  readonly negative: ReadonlyMap<number, number>;
 }
 
-/** When the node became silent, estimated from other nodes; never later than known. */
-export function estimateSilenceMs(
-  { atMs, renewedAtMs }: ObservedSilence,
-  delays: MarkDelays,
+/** Uses the nodes that were found Unknown, except one that was renewed after that. */
+export function measureRenewalDelays(silences: Iterable<ObservedSilence>, windowMs: number): RenewalDelays {
+  const delays = { plausible: new Map<number, number>(), negative: new Map<number, number>() };
+  for (const { atMs, graceMs, renewedAtMs, isMarked } of silences) {
+    if (isMarked !== true || renewedAtMs === undefined || renewedAtMs > atMs) continue;
+    const delayMs = atMs - graceMs - renewedAtMs;
+    const shortest = delayMs < -windowMs ? delays.negative : delays.plausible;
+    const slot = slotOf(renewedAtMs, windowMs);
+    shortest.set(slot, Math.min(shortest.get(slot) ?? Infinity, delayMs));
+  }
+  return delays;
+}
+
+/** That of the peers: of the nodes whose last renewals are in this window or one beside it. Infinity: there are none. */
+function delayOfPeers({ plausible, negative }: RenewalDelays, slot: number): number {
+  const [first, second] = [plausible, negative].map((delays) =>
+    Math.min(...[slot - 1, slot, slot + 1].map((peers) => delays.get(peers) ?? Infinity)),
+  );
+  return first === Infinity ? (second ?? Infinity) : (first ?? Infinity);
+}
+
+/** When a node became silent, and its last heartbeat. */
+interface SilenceTimes {
+  readonly atMs: number;
+  readonly heartbeatAtMs: number;
+}
+
+/** Estimated from other nodes; never later than known. */
+export function estimateSilence(
+  { atMs, graceMs, renewedAtMs, isMarked }: ObservedSilence,
+  delays: RenewalDelays,
   windowMs: number,
-): number {
-  if (renewedAtMs === undefined) return atMs;
-  const slot = slotOf(renewedAtMs, windowMs);
-  const ofPeers = [slot - 1, slot, slot + 1].map((peers) => delays.get(peers) ?? Infinity);
-  return Math.min(atMs, renewedAtMs + Math.min(...ofPeers));
+): SilenceTimes {
+  const delayMs = renewedAtMs === undefined ? Infinity : delayOfPeers(delays, slotOf(renewedAtMs, windowMs));
+  if (renewedAtMs === undefined || delayMs === Infinity) return { atMs, heartbeatAtMs: atMs - graceMs };
+  // The grace period of a node that was found Unknown may have been another one when it became silent.
+  const heartbeatAtMs = Math.min(renewedAtMs + delayMs, isMarked === true ? atMs : atMs - graceMs);
+  return { atMs: Math.min(atMs, heartbeatAtMs + graceMs), heartbeatAtMs };
 }
 
 function slotOf(renewedAtMs: number, windowMs: number): number {

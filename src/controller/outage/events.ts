@@ -7,14 +7,14 @@ import { describeControlPlane, describeHoldEnd, type OutageArithmetic } from '..
 const about: EventDraft['about'] = { apiVersion: 'v1', kind: 'Namespace', name: nodeLeaseNamespace };
 
 export function zoneFailure({ zone, together, of, windowMs }: OutageArithmetic): EventDraft {
-  const message = `ZoneFailure: ${together} of ${of} nodes of zone ${zoneName(zone)} became silent within ${seconds(windowMs)}`;
+  const message = `ZoneFailure: ${together} of ${of} nodes of zone ${zoneName(zone)} sent their last heartbeat within ${seconds(windowMs)}`;
   return { about, type: 'Warning', reason: 'ZoneFailure', message };
 }
 
 /** `holdMs` may be Infinity. */
 export function actsHeld(why: OutageArithmetic, holdMs: number): EventDraft {
   const { together, of, zonesStruck, zones, windowMs } = why;
-  const silent = `${together} of ${of} nodes in ${zonesStruck} of ${zones} zones became silent within ${seconds(windowMs)}`;
+  const silent = `${together} of ${of} nodes in ${zonesStruck} of ${zones} zones sent their last heartbeat within ${seconds(windowMs)}`;
   const limit = Number.isFinite(holdMs) ? `for at most ${seconds(holdMs)}` : 'without a time limit';
   const message = `ControlPlanePathFailure: ${silent}, ${describeControlPlane(why.controlPlane)}; their pods stay ready and the nodes get no NoExecute taint ${limit}`;
   return { about, type: 'Warning', reason: 'ControlPlanePathFailure', message };

@@ -5,14 +5,27 @@ import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
 import { type ControllerOptions, controlPlanePathFailureHoldDefaults } from '../model/options.ts';
 import type { DecisionSink, OutageArithmetic, SilenceOutageClass } from '../model/decisions.ts';
-import { classifyOutage, type Silence, type Silences, silenceWindowMs } from './classify-outage.ts';
-import { estimateSilenceMs, type MarkDelays, measureMarkDelays, type ObservedSilence } from './estimate-silences.ts';
+import { renewalWindowMs } from '../model/renewals.ts';
+import {
+  classifyOutage,
+  failedTogether,
+  type Heartbeats,
+  type HeartbeatTimes,
+  type LastHeartbeat,
+} from './classify-outage.ts';
+import {
+  estimateSilence,
+  measureRenewalDelays,
+  type ObservedSilence,
+  type RenewalDelays,
+} from './estimate-silences.ts';
 import { zoneFailure } from './events.ts';
 import { outageHoldAge, outageHoldLimit, outageInForce, silentNodesTotal } from './metrics.ts';
 import { type OutageHold, PathFailureHold } from './path-failure-hold.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 
-const looksPerWindow = 12;
+/** What was read of all nodes serves further silences for the window divided by this. */
+const readsPerWindow = 12;
 /** Nodes of one outage may be confirmed one after the other: for so many windows it is not announced again. */
 const windowsUntilForgotten = 20;
 
@@ -22,8 +35,7 @@ interface OutageWatchOptions {
    */
   readonly limits: Live<Pick<ControllerOptions, 'nodeMonitorGracePeriodMs' | 'controlPlanePathFailureHoldMs'>>;
   /**
-   * Times at which nodes that are not silent would become silent without a further heartbeat; counted nodes that have
-   * sent one.
+   * When nodes that are not silent would become silent without a further heartbeat; counted nodes that have sent one.
    */
   readonly expectedSilences: () => Iterable<ObservedSilence>;
   /** The health clock, which stands still while watches are stale. */
@@ -34,34 +46,50 @@ interface OutageWatchOptions {
   readonly meter: Meter;
 }
 
-interface SilentNode extends Silence {
+interface SilentNode {
   /** The silence as it was reported. */
   readonly observed: ObservedSilence;
+  readonly zone: string;
   readonly counts: boolean;
   /** The node is in planned maintenance: no evidence meanwhile. */
   isMaintained: boolean;
-  /** Estimated until the silence is classified, and final then. */
+  /** Both estimated until the silence is classified, and final then. */
   atMs: number;
+  heartbeatAtMs: number;
+  /**
+   * The silence is not classified because nodes that may have failed with this one may still send a heartbeat: by then each has
+   * sent one, or is overdue.
+   */
+  undecidedUntilMs: number | undefined;
   outageClass: SilenceOutageClass | undefined;
   /** The hold that it is part of, which may have ended since. */
   holdSerial: number | undefined;
 }
 
 interface Announcement {
-  /** Time at which the last node of them became silent. */
-  readonly silentAtMs: number;
+  /** The last heartbeat of the last node of them. */
+  readonly heartbeatAtMs: number;
   readonly notedAtMs: number;
 }
 
-interface CountedSilence extends Silence {
+interface CountedHeartbeat {
+  readonly zone: string;
+  readonly atMs: number;
+  readonly nextByMs: number;
   readonly isControlPlane: boolean;
+  readonly isSilent: boolean;
 }
 
-/** All silences including expected ones, as of a moment ago. */
-interface SilenceEvidence {
+/** The heartbeats of all counted nodes, as of a moment ago. */
+interface HeartbeatEvidence {
   readonly builtAtMs: number;
-  readonly delays: MarkDelays;
-  readonly silences: Silences;
+  readonly delays: RenewalDelays;
+  /** Those of nodes that are silent or overdue; the others renew. */
+  readonly heartbeats: Heartbeats;
+  /** As if no node sent a further one. */
+  readonly withoutFurther: Heartbeats;
+  /** The longest window of all nodes. */
+  readonly windowMsMax: number;
 }
 
 export class OutageWatch {
@@ -70,14 +98,14 @@ export class OutageWatch {
   readonly #unnamed = new Set<string>();
   /** Recent announcements; a ZoneFailure is announced per zone. */
   readonly #announced = new Map<string, Announcement>();
-  #silenceEvidence: SilenceEvidence | undefined;
+  #evidence: HeartbeatEvidence | undefined;
   readonly #hold: PathFailureHold;
 
   constructor(options: OutageWatchOptions) {
     this.#options = options;
     this.#hold = new PathFailureHold({
       ...options,
-      holdMsMax: (why) => planHoldMsMax(why, options.limits.current().controlPlanePathFailureHoldMs),
+      holdMsMax: (why) => this.#holdMsMax(why),
       windowMs: () => this.#windowMs,
     });
     options.meter.onRead(() => this.#showHold());
@@ -89,9 +117,10 @@ export class OutageWatch {
    */
   markSilent(node: string, observed: ObservedSilence, counts: boolean): void {
     if (this.#silent.has(node)) return;
-    const { zone, atMs } = observed;
+    const { zone, atMs, graceMs } = observed;
+    const times = { atMs, heartbeatAtMs: atMs - graceMs, undecidedUntilMs: undefined };
     const unnamed = { isMaintained: false, outageClass: undefined, holdSerial: undefined };
-    this.#silent.set(node, { zone, atMs, observed, counts, ...unnamed });
+    this.#silent.set(node, { zone, observed, counts, ...times, ...unnamed });
     this.#unnamed.add(node);
   }
 
@@ -124,12 +153,19 @@ export class OutageWatch {
   /**
    * Until when, on the health clock, the pods of this node stay ready and it gets no NoExecute taint, unless the hold
    * ends earlier. Undefined where nothing is held: the node is not silent, or became silent for another reason, before
-   * or during the hold.
+   * or during the hold. A silence that is not classified yet, and may be a path failure, is held until it is.
    */
   heldUntilMs(node: string): number | undefined {
-    const serial = this.#silent.get(node)?.holdSerial;
+    const silent = this.#silent.get(node);
+    if (silent?.undecidedUntilMs !== undefined) return silent.undecidedUntilMs;
+    const serial = silent?.holdSerial;
     const hold = serial === undefined ? undefined : this.#hold.inForce();
     return hold?.serial === serial ? hold?.untilMs : undefined;
+  }
+
+  /** When it is known at the latest whether the silence of this node is a path failure; undefined: it is classified, or none. */
+  undecidedUntilMs(node: string): number | undefined {
+    return this.#silent.get(node)?.undecidedUntilMs;
   }
 
   /** Whether {@link heldUntilMs} is in the future. */
@@ -138,19 +174,28 @@ export class OutageWatch {
   }
 
   get #windowMs(): number {
-    return silenceWindowMs(this.#options.limits.current().nodeMonitorGracePeriodMs);
+    return renewalWindowMs(this.#options.limits.current().nodeMonitorGracePeriodMs);
   }
 
   /** Ends a hold, classifies new silences, begins a hold. To be called when all nodes have been evaluated. */
   evaluate(): void {
     if (this.#unnamed.size > 0 || this.#hold.last() !== undefined) {
-      const silences = this.#snapshotSilences();
-      this.#hold.review((silence) => classifyOutage(silences, silence, this.#windowMs));
-      for (const silent of this.#unnamedInOrder()) this.#name(silent, silences);
-      this.#unnamed.clear();
+      const evidence = this.#readHeartbeats();
+      this.#hold.review((last) => classifyOutage(evidence.heartbeats, last));
+      for (const [node, silent] of this.#unnamedInOrder()) if (this.#name(silent, evidence)) this.#unnamed.delete(node);
     }
     this.#forgetWhatIsOld();
     this.#publish();
+  }
+
+  /** Milliseconds until a silence that could not be classified should be evaluated again; Infinity: there is none. */
+  reviewInMs(): number {
+    if (this.#unnamed.size === 0 || this.#evidence === undefined) return Infinity;
+    return Math.max(0, this.#evidence.builtAtMs + this.#readEveryMs - this.#options.healthNowMs());
+  }
+
+  get #readEveryMs(): number {
+    return this.#windowMs / readsPerWindow;
   }
 
   /** Number of silent nodes. */
@@ -164,95 +209,124 @@ export class OutageWatch {
   }
 
   /** Nodes that are not classified yet, in the order in which they became silent: a hold counts from the first. */
-  #unnamedInOrder(): readonly SilentNode[] {
-    const unnamed = [...this.#unnamed].sort().flatMap((node) => this.#silent.get(node) ?? []);
-    return unnamed.sort((a, b) => a.atMs - b.atMs);
+  #unnamedInOrder(): readonly (readonly [string, SilentNode])[] {
+    const unnamed = [...this.#unnamed].sort().flatMap((node): (readonly [string, SilentNode])[] => {
+      const silent = this.#silent.get(node);
+      return silent === undefined ? [] : [[node, silent]];
+    });
+    return unnamed.sort(([, a], [, b]) => a.atMs - b.atMs);
   }
 
-  #name(silent: SilentNode, silences: Silences): void {
-    const why = classifyOutage(silences, silent, this.#windowMs);
+  /** Classifies a silence, unless that has to wait. */
+  #name(silent: SilentNode, evidence: HeartbeatEvidence): boolean {
+    const why = classifyOutage(evidence.heartbeats, lastHeartbeatOf(silent));
+    if (this.#isUndecided(silent, why, evidence)) {
+      const { windowMs } = silent.observed;
+      silent.undecidedUntilMs = silent.heartbeatAtMs + windowMs + evidence.windowMsMax;
+      return false;
+    }
+    silent.undecidedUntilMs = undefined;
     const isPathFailure = why.outage === 'ControlPlanePathFailure';
     silent.outageClass = why.outage;
-    if (isPathFailure) this.#beginHold(why, silent, silences);
+    if (isPathFailure) this.#beginHold(why, silent);
     const hold = this.#hold.last();
     if (hold !== undefined && (isPathFailure || this.#isCounted(silent, hold))) holdNode(silent, hold);
     this.#options.meter.add(silentNodesTotal, 1, { outage: silent.outageClass });
     // A hold is announced with its reason.
-    if (why.outage !== 'NodeFailure' && silent.holdSerial === undefined) this.#announce(why, silent.atMs);
+    if (why.outage !== 'NodeFailure' && silent.holdSerial === undefined) this.#announce(why, silent.heartbeatAtMs);
+    return true;
+  }
+
+  /**
+   * Whether it may yet become a ControlPlanePathFailure that is held: nodes that sent their last heartbeat when this one did are
+   * not overdue, because grace periods are short or intervals differ.
+   */
+  #isUndecided(silent: SilentNode, why: OutageArithmetic, { withoutFurther }: HeartbeatEvidence): boolean {
+    if (why.outage === 'ControlPlanePathFailure') return false;
+    const hold = this.#hold.last();
+    if (hold !== undefined && failedTogether(lastHeartbeatOf(silent), hold.silence)) return false;
+    const worst = classifyOutage(withoutFurther, lastHeartbeatOf(silent));
+    return worst.outage === 'ControlPlanePathFailure' && this.#holdMsMax(worst) > 0;
+  }
+
+  #holdMsMax(why: OutageArithmetic): number {
+    return planHoldMsMax(why, this.#options.limits.current().controlPlanePathFailureHoldMs);
   }
 
   /** Nodes that became silent before may have been classified on less evidence: the hold applies to them from now on. */
-  #beginHold(why: OutageArithmetic, silent: SilentNode, silences: Silences): void {
-    const begun = this.#hold.begin(why, silent, () => firstSilenceSince(silences, silent.atMs - this.#windowMs));
+  #beginHold(why: OutageArithmetic, silent: SilentNode): void {
+    const begun = this.#hold.begin(why, lastHeartbeatOf(silent), () => this.#firstSilenceMs(silent));
     if (begun === undefined) return;
     for (const other of this.#silent.values()) {
       if (other.holdSerial === undefined && this.#isCounted(other, begun)) holdNode(other, begun);
     }
   }
 
-  /** Whether a silence is part of the evidence for the hold. */
-  #isCounted({ atMs, outageClass }: SilentNode, { silence }: OutageHold): boolean {
-    return outageClass !== undefined && Math.abs(atMs - silence.atMs) <= this.#windowMs;
+  /** When the first of the nodes became silent that may have failed with this one. */
+  #firstSilenceMs(silent: SilentNode): number {
+    const last = lastHeartbeatOf(silent);
+    const counted = [...this.#silent.values()].filter(
+      (other) => isEvidence(other) && failedTogether(lastHeartbeatOf(other), last),
+    );
+    return counted.reduce((first, { atMs }) => Math.min(first, atMs), silent.atMs);
   }
 
-  /** Once for all nodes that became silent together. */
-  #announce(why: OutageArithmetic, atMs: number): void {
+  /** Whether a silence is part of the evidence for the hold. */
+  #isCounted(silent: SilentNode, { silence }: OutageHold): boolean {
+    return silent.outageClass !== undefined && failedTogether(lastHeartbeatOf(silent), silence);
+  }
+
+  /** Once for all nodes that failed together. */
+  #announce(why: OutageArithmetic, heartbeatAtMs: number): void {
     const key = why.outage === 'ZoneFailure' ? `${why.outage} ${why.zone}` : why.outage;
-    const before = this.#announced.get(key)?.silentAtMs ?? -Infinity;
-    this.#announced.set(key, { silentAtMs: atMs, notedAtMs: this.#options.healthNowMs() });
-    if (Math.abs(atMs - before) <= 2 * this.#windowMs) return;
+    const before = this.#announced.get(key)?.heartbeatAtMs ?? -Infinity;
+    this.#announced.set(key, { heartbeatAtMs, notedAtMs: this.#options.healthNowMs() });
+    if (Math.abs(heartbeatAtMs - before) <= 2 * this.#windowMs) return;
     this.#options.decisions.note({ kind: 'outage-named', why });
     if (why.outage === 'ZoneFailure') this.#options.recorder.record(zoneFailure(why));
   }
 
-  /** Removes old announcements and the old snapshot of all nodes: their zones and nodes may no longer exist. */
+  /** Removes old announcements and what was read of all nodes: their zones and nodes may no longer exist. */
   #forgetWhatIsOld(): void {
     const nowMs = this.#options.healthNowMs();
-    const sinceMs = nowMs - windowsUntilForgotten * this.#windowMs;
-    if (this.#silenceEvidence !== undefined && this.#silenceEvidence.builtAtMs < nowMs - this.#windowMs)
-      this.#silenceEvidence = undefined;
-    for (const [key, { notedAtMs }] of this.#announced) if (notedAtMs < sinceMs) this.#announced.delete(key);
+    if (this.#evidence !== undefined && this.#evidence.builtAtMs < nowMs - this.#windowMs) this.#evidence = undefined;
+    for (const [key, { notedAtMs }] of this.#announced)
+      if (notedAtMs < nowMs - windowsUntilForgotten * this.#windowMs) this.#announced.delete(key);
   }
 
-  /** When many nodes become silent one by one, a snapshot of all of them is reused for a short time. */
-  #snapshotSilences(): Silences {
+  /** When many nodes become silent one by one, what was read of all of them is reused for a short time. */
+  #readHeartbeats(): HeartbeatEvidence {
     const nowMs = this.#options.healthNowMs();
-    if (
-      this.#silenceEvidence === undefined ||
-      nowMs - this.#silenceEvidence.builtAtMs >= this.#windowMs / looksPerWindow
-    ) {
-      const delays = measureMarkDelays(this.#observed(), this.#windowMs);
+    if (this.#evidence === undefined || nowMs - this.#evidence.builtAtMs >= this.#readEveryMs) {
+      const delays = measureRenewalDelays(this.#observed(), this.#windowMs);
       this.#estimateUnnamed(delays);
-      this.#silenceEvidence = { builtAtMs: nowMs, delays, silences: sortSilences(this.#countedSilences(delays)) };
-    } else this.#estimateUnnamed(this.#silenceEvidence.delays);
-    return this.#silenceEvidence.silences;
+      this.#evidence = buildEvidence([...this.#countedHeartbeats(delays)], delays, nowMs);
+    } else this.#estimateUnnamed(this.#evidence.delays);
+    return this.#evidence;
   }
 
   *#observed(): Iterable<ObservedSilence> {
     for (const { observed } of this.#silent.values()) yield observed;
   }
 
-  #estimateUnnamed(delays: MarkDelays): void {
+  #estimateUnnamed(delays: RenewalDelays): void {
     for (const node of this.#unnamed) {
       const silent = this.#silent.get(node);
-      if (silent !== undefined) silent.atMs = estimateSilenceMs(silent.observed, delays, this.#windowMs);
+      if (silent !== undefined) Object.assign(silent, estimateSilence(silent.observed, delays, this.#windowMs));
     }
   }
 
-  *#countedSilences(delays: MarkDelays): Iterable<CountedSilence> {
-    for (const { zone, atMs, observed, counts, isMaintained } of this.#silent.values()) {
-      if (counts && !isMaintained) yield { zone, atMs, isControlPlane: observed.isControlPlane === true };
-    }
-    for (const living of this.#options.expectedSilences()) {
-      const atMs = estimateSilenceMs(living, delays, this.#windowMs);
-      yield { zone: living.zone, atMs, isControlPlane: living.isControlPlane === true };
-    }
+  *#countedHeartbeats(delays: RenewalDelays): Iterable<CountedHeartbeat> {
+    for (const silent of this.#silent.values())
+      if (isEvidence(silent)) yield toCounted(silent.observed, silent.heartbeatAtMs, true);
+    for (const living of this.#options.expectedSilences())
+      yield toCounted(living, estimateSilence(living, delays, this.#windowMs).heartbeatAtMs, false);
   }
 
   #showHold(): void {
-    const { meter, limits, healthNowMs } = this.#options;
+    const { meter, healthNowMs } = this.#options;
     const hold = this.hold();
-    const limitMs = hold && planHoldMsMax(hold.why, limits.current().controlPlanePathFailureHoldMs);
+    const limitMs = hold && this.#holdMsMax(hold.why);
     meter.set(outageHoldAge, hold === undefined ? 0 : (healthNowMs() - hold.fromMs) / 1_000);
     meter.set(outageHoldLimit, (limitMs ?? 0) / 1_000);
   }
@@ -269,22 +343,52 @@ function holdNode(silent: SilentNode, { why, serial }: OutageHold): void {
   silent.holdSerial = serial;
 }
 
-function sortSilences(silences: Iterable<CountedSilence>): Silences {
-  const byZone = new Map<string, number[]>();
-  const controlPlane: number[] = [];
-  for (const { zone, atMs, isControlPlane } of silences) {
-    const times = byZone.get(zone);
-    if (times === undefined) byZone.set(zone, [atMs]);
-    else times.push(atMs);
-    if (isControlPlane) controlPlane.push(atMs);
-  }
-  for (const times of [...byZone.values(), controlPlane]) times.sort((a, b) => a - b);
-  return { byZone, controlPlane };
+function lastHeartbeatOf({ zone, heartbeatAtMs, observed: { windowMs } }: SilentNode): LastHeartbeat {
+  return { zone, heartbeatAtMs, windowMs };
 }
 
-function firstSilenceSince({ byZone }: Silences, sinceMs: number): number {
-  const firsts = [...byZone.values()].map((times) => times.find((atMs) => atMs >= sinceMs) ?? Infinity);
-  return Math.min(...firsts);
+function isEvidence({ counts, isMaintained }: SilentNode): boolean {
+  return counts && !isMaintained;
+}
+
+function toCounted(
+  { zone, windowMs, isControlPlane = false }: ObservedSilence,
+  atMs: number,
+  isSilent: boolean,
+): CountedHeartbeat {
+  return { zone, atMs, nextByMs: atMs + windowMs, isControlPlane, isSilent };
+}
+
+function buildEvidence(
+  counted: readonly CountedHeartbeat[],
+  delays: RenewalDelays,
+  builtAtMs: number,
+): HeartbeatEvidence {
+  const renews = ({ isSilent, nextByMs }: CountedHeartbeat): boolean => !isSilent && builtAtMs <= nextByMs;
+  const known = counted.map((each) => (renews(each) ? { ...each, atMs: Infinity, nextByMs: Infinity } : each));
+  return {
+    builtAtMs,
+    delays,
+    heartbeats: sortHeartbeats(known),
+    withoutFurther: sortHeartbeats(counted),
+    windowMsMax: counted.reduce((longest, { atMs, nextByMs }) => Math.max(longest, nextByMs - atMs), 0),
+  };
+}
+
+function sortHeartbeats(counted: readonly CountedHeartbeat[]): Heartbeats {
+  const byZone = Map.groupBy(counted, ({ zone }) => zone);
+  return {
+    byZone: new Map([...byZone].map(([zone, ofZone]) => [zone, sortTimes(ofZone)])),
+    controlPlane: sortTimes(counted.filter(({ isControlPlane }) => isControlPlane)),
+  };
+}
+
+function sortTimes(counted: readonly CountedHeartbeat[]): HeartbeatTimes {
+  const ascending = (a: number, b: number): number => (a === b ? 0 : a - b);
+  return {
+    atMs: counted.map(({ atMs }) => atMs).sort(ascending),
+    nextByMs: counted.map(({ nextByMs }) => nextByMs).sort(ascending),
+  };
 }
 
 /**

@@ -2,7 +2,7 @@
 // and from the configured maximum, so a changed maximum applies to a hold in force.
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { DecisionSink, OutageArithmetic } from '../model/decisions.ts';
-import type { Silence } from './classify-outage.ts';
+import { failedTogether, type LastHeartbeat } from './classify-outage.ts';
 import { actsHeld, actsResumed } from './events.ts';
 
 interface PathFailureHoldOptions {
@@ -22,8 +22,8 @@ export interface OutageHold {
   readonly untilMs: number;
   /** The evidence is gone; the hold ends soon. */
   readonly recovering: boolean;
-  /** The silence for which it was classified. */
-  readonly silence: Silence;
+  /** Last heartbeat of the node for whose silence it was classified. */
+  readonly silence: LastHeartbeat;
   /** Number of the hold in this process, from 1. */
   readonly serial: number;
 }
@@ -34,9 +34,16 @@ interface BegunHold extends Omit<OutageHold, 'untilMs' | 'recovering'> {
   readonly recovered: { readonly byMs: number; readonly evidence: OutageArithmetic } | undefined;
 }
 
+/** What remains of a hold that ended: the same outage is not held for longer, whatever became of its first nodes. */
+type EndedHold = Pick<OutageHold, 'fromMs' | 'silence'>;
+
+/** So many ended holds are remembered. */
+const endedMax = 8;
+
 export class PathFailureHold {
   readonly #options: PathFailureHoldOptions;
   #begun: BegunHold | undefined;
+  #ended: readonly EndedHold[] = [];
   #holds = 0;
 
   constructor(options: PathFailureHoldOptions) {
@@ -62,15 +69,15 @@ export class PathFailureHold {
    * Begins a hold and returns it, unless one exists or its time would be over: that counts from the first silence,
    * however late it becomes known, so a restart does not extend it.
    */
-  begin(why: OutageArithmetic, silence: Silence, firstSilenceMs: () => number): OutageHold | undefined {
+  begin(why: OutageArithmetic, silence: LastHeartbeat, firstSilenceMs: () => number): OutageHold | undefined {
     if (this.#begun !== undefined) return undefined;
-    const fromMs = firstSilenceMs();
+    const before = this.#ended.filter((ended) => failedTogether(ended.silence, silence));
+    const fromMs = Math.min(firstSilenceMs(), ...before.map((ended) => ended.fromMs));
     const { decisions, recorder, holdMsMax, healthNowMs } = this.#options;
     const holdMs = fromMs + holdMsMax(why) - healthNowMs();
     if (holdMs <= 0) return undefined;
     this.#holds += 1;
-    const { zone, atMs } = silence;
-    this.#begun = { why, fromMs, recovered: undefined, silence: { zone, atMs }, serial: this.#holds };
+    this.#begun = { why, fromMs, recovered: undefined, silence, serial: this.#holds };
     decisions.note({ kind: 'acts-held', outage: why.outage, holdMs, why });
     recorder.record(actsHeld(why, holdMs));
     return this.last();
@@ -80,7 +87,7 @@ export class PathFailureHold {
    * Ends the hold when its time is over. Ends it soon when its evidence is gone: the same silence would now get
    * another class, because nodes renewed, were deleted or are in maintenance, or the evidence for a longer hold is gone and the shorter time is over.
    */
-  review(classify: (silence: Silence) => OutageArithmetic): void {
+  review(classify: (silence: LastHeartbeat) => OutageArithmetic): void {
     const hold = this.last();
     if (hold === undefined || this.#begun === undefined) return;
     const nowMs = this.#options.healthNowMs();
@@ -94,8 +101,9 @@ export class PathFailureHold {
     else if (untilMs !== hold.untilMs) this.#begun = { ...this.#begun, why };
   }
 
-  #end({ fromMs, why }: OutageHold, nowMs: number): void {
+  #end({ fromMs, why, silence }: OutageHold, nowMs: number): void {
     const evidence = this.#begun?.recovered?.evidence ?? null;
+    this.#ended = [...this.#ended, { fromMs, silence }].slice(-endedMax);
     this.#begun = undefined;
     const heldMs = nowMs - fromMs;
     this.#options.decisions.note({ kind: 'acts-resumed', outage: why.outage, heldMs, evidence });

@@ -20,6 +20,7 @@ import type { PolicyStage } from '../policies/policy-stage.ts';
 import type { PodEvictor } from '../pod-eviction-mode/pod-evictor.ts';
 import type { PodGarbageCollector } from '../pod-gc/pod-garbage-collector.ts';
 import type { ZoneTaintQueues } from '../tainting/zone-taint-queues.ts';
+import type { AwaitedHeartbeats } from '../zones/awaited-heartbeats.ts';
 import type { ZoneTable } from '../zones/zone-table.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 
@@ -40,7 +41,8 @@ export interface SnapshotSources {
       | Pick<PodEvictor, 'markOf' | 'dueAtMs' | 'notQueued' | 'evictedCount' | 'fateOf' | 'waitOf'>
       | undefined;
     readonly podGc: Pick<PodGarbageCollector, 'roundFromMs' | 'quarantineEndsAtMs' | 'missingNodes'>;
-    readonly outage: Pick<OutageWatch, 'hold' | 'heldUntilMs'>;
+    readonly outage: Pick<OutageWatch, 'hold' | 'heldUntilMs' | 'undecidedUntilMs'>;
+    readonly awaited: Pick<AwaitedHeartbeats, 'awaitedFor'>;
     readonly freshness: Pick<Freshness, 'nowMs' | 'staleness'> & Pick<WatchFreshness, 'arePodsStale'>;
     readonly outOfService: Pick<OutOfServiceTainter, 'assess'>;
     readonly flapping: Pick<FlappingWatch, 'reportOf' | 'usages'>;

@@ -4,6 +4,7 @@ import { formatMicroTime } from '../../machinery/api/timestamps.ts';
 import { objectKey } from '../../machinery/api/object-key.ts';
 import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import { hasTaint, taintKeys } from '../../machinery/api/taints.ts';
 import { isExcludedFromDisruption } from '../../machinery/api/topology.ts';
 import { outerZoneOf, zoneName } from '../../machinery/api/zone.ts';
 import type { Informer } from '../../machinery/informer/informer.ts';
@@ -15,6 +16,7 @@ import { describeDecision } from '../decision-log/describe-decision.ts';
 import { podsByNode } from '../taint-eviction/taint-evictor.ts';
 import { EvictionSnapshot } from './eviction-snapshot.ts';
 import type {
+  AwaitedReport,
   ClusterReport,
   HealthReport,
   HistoryLine,
@@ -114,6 +116,7 @@ export class LiveSnapshot {
       flapping: stages.flapping.reportOf(node),
       taints: buildTaintReport(node, ready, cluster),
       eviction: this.#eviction?.of(node),
+      awaited: this.#awaitedFor(node),
       zone: this.#zone(zone),
       ratePerSecondIfSilent:
         counted && ready === 'True' && !isMaintained ? this.#rateAfterLoss(zone) : this.#rateOf(zone),
@@ -121,6 +124,14 @@ export class LiveSnapshot {
       problems: [...(node.problems ?? []), ...this.#problemsOfLease(name)],
       history: stages.decisions.of(name).filter(isOfNode).map(toHistoryLine),
     };
+  }
+
+  #awaitedFor({ name, taints }: NodeView): AwaitedReport | undefined {
+    const { awaited, outage } = this.#sources.stages;
+    if (hasTaint(taints, taintKeys.unreachable, 'NoExecute')) return undefined;
+    const undecidedUntilMs = outage.undecidedUntilMs(name);
+    const found = undecidedUntilMs === undefined ? awaited.awaitedFor(name) : { nodes: [], untilMs: undecidedUntilMs };
+    return found && { ...found, untilMs: toMonotonicMs(found.untilMs, this.#sources) };
   }
 
   #podReport(pod: PodView, cluster: ClusterReport): PodReport {

@@ -72,6 +72,17 @@ export class ZoneTable {
     for (const [node, { standing }] of this.#members) if (standing === 'unready') yield node;
   }
 
+  /** The zones in which the node counts. */
+  levelsOf(node: string): readonly string[] {
+    const zone = this.zoneOfMember(node);
+    return zone === undefined ? [] : zoneLevels(zone);
+  }
+
+  /** The counted nodes that are ready. */
+  *readyNodes(): Iterable<string> {
+    for (const [node, { standing }] of this.#members) if (standing === 'ready') yield node;
+  }
+
   /** The zones of the nodes, without outer zones. */
   zones(): readonly string[] {
     return this.zonesOfAllLevels().filter((zone) => !isOuterZone(zone));
@@ -125,6 +136,34 @@ export class ZoneTable {
     const fullDisruption = fullDisruptionChange(this.#fullDisruption, plan.fullDisruption);
     this.#fullDisruption = plan.fullDisruption;
     return { changes: this.#adopt(plan), vanished, fullDisruption };
+  }
+
+  /**
+   * Whether the rate at which nodes of the zones of this node are tainted would be lower if all, or all but one, of so many ready
+   * nodes by zone were unready, than if this node alone is.
+   */
+  isSlowerWithout(node: string, lost: ReadonlyMap<string, number>): boolean {
+    const levels = this.levelsOf(node);
+    const own = this.#members.get(node)?.standing === 'ready' ? 1 : 0;
+    const ownLoss = new Map(levels.map((level) => [level, own]));
+    if ([...lost].every(([zone, count]) => count <= (ownLoss.get(zone) ?? 0))) return false;
+    const all = this.#ratesAfter(levels, lost);
+    const allButOne = levels.map((level) => {
+      const ready = this.#zones.get(level)?.members.ready ?? 0;
+      return this.#ratesAfter(levels, new Map([...lost, [level, Math.min(lost.get(level) ?? 0, ready - 1)]]));
+    });
+    return Math.min(all, ...allButOne) < this.#ratesAfter(levels, ownLoss);
+  }
+
+  /** The lowest rate of these zones if so many ready nodes by zone were unready. */
+  #ratesAfter(levels: readonly string[], lost: ReadonlyMap<string, number>): number {
+    const tallies = [...this.#tallies()].map(([zone, { ready, unready }]) => {
+      const count = Math.max(0, lost.get(zone) ?? 0);
+      return [zone, { ready: ready - count, unready: unready + count }] as const;
+    });
+    const { zones } = planRates(new Map(tallies), this.#optionsOf);
+    const rates = zones.filter(({ zone }) => levels.includes(zone)).map(({ ratePerSecond }) => ratePerSecond);
+    return Math.min(Infinity, ...rates);
   }
 
   #tallies(): ReadonlyMap<string, ZoneTally> {

@@ -145,7 +145,7 @@ const notReadyThenSilent: readonly MeantDifference[] = [
 const stormGuard = { step: 'most nodes of its zone become silent', record: '0011-path-failure-hold.md' } as const;
 const named: readonly MeantDifference[] = [
   {
-    at: 'events > node-controller Warning ZoneFailure kube-node-lease: ZoneFailure: 3 of 4 nodes of zone r/b became silent within 1s',
+    at: 'events > node-controller Warning ZoneFailure kube-node-lease: ZoneFailure: 3 of 4 nodes of zone r/b sent their last heartbeat within 1s',
     upstream: undefined,
     nlc: true,
     ...stormGuard,

@@ -63,7 +63,7 @@ test('when all control-plane nodes are silent too the hold of one zone is 300 s,
   await using world = await aSilentZone({ workers: 5, controlPlane: 3 }, [...names(4, 'w-'), ...names(3, 'cp-')]);
   await areMarkedAfter(world, 300, 4);
   assert.deepEqual(world.nodeEventsOf('ControlPlanePathFailure'), [
-    'ControlPlanePathFailure: 7 of 8 nodes in 1 of 1 zones became silent within 12s, 3 of 3 control-plane nodes silent although the API server answers; their pods stay ready and the nodes get no NoExecute taint for at most 300s',
+    'ControlPlanePathFailure: 7 of 8 nodes in 1 of 1 zones sent their last heartbeat within 12s, 3 of 3 control-plane nodes silent although the API server answers; their pods stay ready and the nodes get no NoExecute taint for at most 300s',
   ]);
 });
 

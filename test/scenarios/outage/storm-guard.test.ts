@@ -38,7 +38,7 @@ test('the path to the API server fails for two zones of three: nodes become Unkn
   assert.deepEqual(world.evicted(), []);
   assert.equal(world.decided('acts-held').length, 1);
   assert.deepEqual(world.nodeEventsOf('ControlPlanePathFailure'), [
-    'ControlPlanePathFailure: 8 of 9 nodes in 2 of 3 zones became silent within 12s, no control-plane node is visible; their pods stay ready and the nodes get no NoExecute taint for at most 120s',
+    'ControlPlanePathFailure: 8 of 9 nodes in 2 of 3 zones sent their last heartbeat within 12s, no control-plane node is visible; their pods stay ready and the nodes get no NoExecute taint for at most 120s',
   ]);
   assert.equal(world.meter.series.get('node_lifecycle_outage_hold{outage="ControlPlanePathFailure"}'), 1);
   world.recover(...all(sizes));
@@ -117,7 +117,7 @@ test('a zone that fails alone is a ZoneFailure: no hold, and Services lose its e
   const outages = new Set(world.decided('node-silent').map(({ outage }) => outage));
   assert.deepEqual([...outages], ['ZoneFailure']);
   assert.deepEqual(world.nodeEventsOf('ZoneFailure'), [
-    'ZoneFailure: 4 of 4 nodes of zone r/a became silent within 12s',
+    'ZoneFailure: 4 of 4 nodes of zone r/a sent their last heartbeat within 12s',
   ]);
   assert.equal(world.meter.series.get('node_lifecycle_silent_nodes_total{outage="ZoneFailure"}'), 4);
 });

@@ -8,7 +8,7 @@ import type { FlappingRule, NodePolicy } from '../../../src/controller/model/pol
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { explainNode, statusOf } from '../../support/explained.ts';
-import { aZonedWorld } from '../../support/zoned-world.ts';
+import { aZonedWorld, names } from '../../support/zoned-world.ts';
 
 const second = 1_000;
 const flapping: FlappingRule = {
@@ -477,4 +477,26 @@ test('what the leader before did not keep is not kept minutes later by the next 
   assert.equal(isKept(world, 'a-0'), false);
   await flap(world, 'a-0');
   assert.equal(recordOf(world, 'a-0').level, 2, 'the recovery counts');
+});
+
+/** The path to all nodes fails for 80 s, for 15 s of which they are Unknown, and they recover. */
+async function failPath(world: ControllerWorld, nodes: readonly string[]): Promise<void> {
+  await world.silentFor(65, ...nodes);
+  world.recover(...nodes);
+  await world.advance(60);
+}
+
+test('a path failure is no recovery of its nodes, however often; that of one node is', async () => {
+  const all = ['a', 'b'].flatMap((zone) => names(6, `${zone}-`));
+  await using world = aWorld();
+  await world.running(20);
+  for (let times = 4; times > 0; times -= 1) await failPath(world, all);
+  assert.deepEqual(
+    [world.decided('acts-held').length, all.filter((node) => isKept(world, node))],
+    [4, []],
+    'each was held, and no node is kept',
+  );
+  assert.equal(explainNode(world, 'a-0').flapping, undefined);
+  for (let times = 3; times > 0; times -= 1) await failPath(world, ['a-0']);
+  assert.equal(isKept(world, 'a-0'), true);
 });

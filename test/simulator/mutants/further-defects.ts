@@ -245,9 +245,8 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'path-failure-hold-never-ends',
     what: 'nodes that stay unreachable after a path failure are never marked nor tainted',
     file: 'controller/outage/outage-watch.ts',
-    find: '(why) => planHoldMsMax(why, options.limits.current().controlPlanePathFailureHoldMs),',
-    replace:
-      '(why) => (planHoldMsMax(why, options.limits.current().controlPlanePathFailureHoldMs) > 0 ? Infinity : 0),',
+    find: 'holdMsMax: (why) => this.#holdMsMax(why),',
+    replace: 'holdMsMax: (why) => (this.#holdMsMax(why) > 0 ? Infinity : 0),',
   },
   // queueing
   {

@@ -93,8 +93,8 @@ export const knownDefects: readonly Mutant[] = [
     name: 'restart-renews-path-failure-hold',
     what: 'after a change of the leader a path-failure hold begins again, or ends: the silences have other times',
     file: 'controller/outage/estimate-silences.ts',
-    find: 'if (renewedAtMs === undefined) return atMs;',
-    replace: 'if (atMs !== undefined) return atMs;',
+    find: 'if (renewedAtMs === undefined || delayMs === Infinity) return',
+    replace: 'if (atMs !== undefined) return',
   },
   {
     name: 'pods-without-own-answers',

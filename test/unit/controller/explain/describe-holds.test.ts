@@ -37,6 +37,14 @@ const holds: readonly (readonly [Hold, RegExp])[] = [
     /^all zones are fully disrupted, .*; would end: 1 of the unready nodes of any zone ready again$/,
   ],
   [
+    { kind: 'awaited', nodes: ['a-1', 'a-2'], count: 12, unblockedBy: [{ kind: 'heartbeats' }] },
+    /^no heartbeat has come from 12 more nodes of its zone since it stopped \(a-1, a-2, \.\.\.\): .*; would end: enough of the others send a heartbeat$/,
+  ],
+  [
+    { kind: 'awaited', nodes: [], count: 0, unblockedBy: [{ kind: 'failure-known', when }] },
+    /^it is not known yet whether most nodes failed with it, .*; would end: the others have sent one, or are silent too, in about 12s/,
+  ],
+  [
     {
       kind: 'zone-stopped',
       zone: 'r/a',

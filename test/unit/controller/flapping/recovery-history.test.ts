@@ -30,7 +30,8 @@ class Stand {
     this.node = { ...rest, taints: [], ...over, conditions: [{ type: 'Ready', status: ready }] };
     const now = { monotonicMs: this.atS * second, wallMs: wallStartMs + this.atS * second };
     // Whatever is observed twice is observed once.
-    for (let times = 2; times > 0; times -= 1) this.history.observe(this.node, { rule, now, isMaintained });
+    for (let times = 2; times > 0; times -= 1)
+      this.history.observe(this.node, { rule, now, isMaintained, isPathFailure: false });
     return this;
   }
 

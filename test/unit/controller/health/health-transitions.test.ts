@@ -218,6 +218,7 @@ test('the end of a full disruption alone is no recovery', () => {
     hasReady: true,
     lease: undefined,
     heartbeatSinceUnknown: false,
+    intervalsMs: [],
   });
   transitions.conclude(node, { assessment: silent, ready: 'Unknown', isNew: false, record: record('lease') });
   transitions.conclude(node, { assessment: alive, ready: 'True', isNew: false, record: record('full-disruption-end') });

@@ -59,6 +59,18 @@ const rows: readonly (readonly [HoldKind, Partial<HoldEvidence>, words: string, 
     'add-no-execute add-out-of-service mark-pods empty-node',
   ],
   [
+    'unclassified',
+    { unclassifiedUntilMs: nowMs + 5 },
+    'it is not known yet whether most nodes failed with it',
+    'add-no-execute add-out-of-service mark-pods empty-node',
+  ],
+  [
+    'awaited',
+    { isAwaiting: true },
+    'it is not known yet which nodes of its zone failed with it',
+    'add-no-execute empty-node',
+  ],
+  [
     'unconfirmed',
     { isUnconfirmed: true },
     'it looks silent, and a live read of its lease does not confirm it',
@@ -87,7 +99,9 @@ for (const [kind, some, words, covered] of rows) {
 test('a time that has come ends a hold, and a node whose maintenance is over waits until it is counted', () => {
   const [later] = holdsOf({ ...noHolds, ...rows[1]?.[1] }, 'mark-unknown', nowMs + 4);
   assert.deepEqual([later?.untilMs, later?.scope], [nowMs + 5, 'node']);
-  for (const [kind, some] of rows.filter(([each]) => ['paused', 'maintenance', 'outage'].includes(each)))
+  for (const [kind, some] of rows.filter(([each]) =>
+    ['paused', 'maintenance', 'outage', 'unclassified'].includes(each),
+  ))
     assert.deepEqual([...holdsOf({ ...noHolds, ...some }, 'add-no-execute', nowMs + 5)], [], kind);
   const [uncounted] = holdsOf({ ...noHolds, isUncounted: true }, 'add-no-execute', nowMs);
   assert.deepEqual([uncounted?.kind, uncounted?.untilMs], ['maintenance', nowMs + 100]);

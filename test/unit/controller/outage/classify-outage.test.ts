@@ -1,33 +1,35 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { classifyOutage, silenceWindowMs, type Silences } from '../../../../src/controller/outage/classify-outage.ts';
+import {
+  classifyOutage,
+  failedTogether,
+  type Heartbeats,
+  type HeartbeatTimes,
+} from '../../../../src/controller/outage/classify-outage.ts';
 
 const windowMs = 12_000;
 
 type Times = readonly number[];
 
-function silencesOf(zones: Readonly<Record<string, Times>>, controlPlane: Times = []): Silences {
-  const byZone = new Map(Object.entries(zones).map(([zone, silences]) => [zone, silences.toSorted((a, b) => a - b)]));
-  return { byZone, controlPlane: controlPlane.toSorted((a, b) => a - b) };
+function heartbeatsOf(zones: Readonly<Record<string, Times>>, controlPlane: Times = []): Heartbeats {
+  const byZone = new Map(Object.entries(zones).map(([zone, all]) => [zone, timesOf(all)]));
+  return { byZone, controlPlane: timesOf(controlPlane) };
+}
+
+function timesOf(heartbeats: Times): HeartbeatTimes {
+  const atMs = heartbeats.toSorted((a, b) => (a === b ? 0 : a - b));
+  return { atMs, nextByMs: atMs.map((each) => each + windowMs) };
 }
 
 const times = (count: number, atMs: number): readonly number[] => Array.from({ length: count }, () => atMs);
 
 function outageOf(zones: Readonly<Record<string, readonly number[]>>, zone = 'a', atMs = 0): string {
-  return classifyOutage(silencesOf(zones), { zone, atMs }, windowMs).outage;
+  return classifyOutage(heartbeatsOf(zones), { zone, heartbeatAtMs: atMs, windowMs }).outage;
 }
 
-test('the window covers a renew interval where the grace period allows it, and a quarter of the grace period otherwise', () => {
-  assert.equal(silenceWindowMs(50_000), 12_000);
-  assert.equal(silenceWindowMs(40_000), 12_000);
-  assert.equal(silenceWindowMs(24_000), 12_000);
-  assert.equal(silenceWindowMs(20_000), 8_000);
-  assert.equal(silenceWindowMs(16_000), 4_000);
-  assert.equal(silenceWindowMs(8_000), 2_000);
-});
-
-const later = 40_000;
+/** Renewed since. */
+const later = Infinity;
 
 test('one or two nodes are a NodeFailure however small the cluster', () => {
   assert.equal(outageOf({ a: [0, later, later] }), 'NodeFailure');
@@ -60,9 +62,23 @@ test('a node that was silent long before counts neither as silent nor as healthy
   assert.equal(outageOf({ a: [...times(50, -100_000), 0, 0, 0], b: [...times(50, -100_000), later] }), 'ZoneFailure');
 });
 
+test('nodes with different intervals failed together if each stopped before its next heartbeat was due', () => {
+  const fast = { heartbeatAtMs: 60_000, windowMs: 12_000 };
+  const slow = (heartbeatAtMs: number) => ({ heartbeatAtMs, windowMs: 72_000 });
+  for (const [heartbeatAtMs, expected] of [
+    [-12_001, false],
+    [-12_000, true],
+    [72_000, true],
+    [72_001, false],
+  ] as const) {
+    assert.equal(failedTogether(fast, slow(heartbeatAtMs)), expected);
+    assert.equal(failedTogether(slow(heartbeatAtMs), fast), expected);
+  }
+});
+
 test('the result contains the arithmetic', () => {
-  const silences = silencesOf({ a: times(3, 0), b: times(4, 0), c: [later] }, [0, later]);
-  assert.deepEqual(classifyOutage(silences, { zone: 'b', atMs: 0 }, windowMs), {
+  const heartbeats = heartbeatsOf({ a: times(3, 0), b: times(4, 0), c: [later] }, [0, later]);
+  assert.deepEqual(classifyOutage(heartbeats, { zone: 'b', heartbeatAtMs: 0, windowMs }), {
     outage: 'ControlPlanePathFailure',
     zone: 'b',
     together: 7,
@@ -94,8 +110,8 @@ const evidenceCases: readonly (readonly [
 
 for (const [title, controlPlane, together, of, evidence] of evidenceCases) {
   test(`evidence: ${title}`, () => {
-    const silences = silencesOf({ a: times(6, 0) }, controlPlane);
-    const found = classifyOutage(silences, { zone: 'a', atMs: 0 }, windowMs).controlPlane;
+    const heartbeats = heartbeatsOf({ a: times(6, 0) }, controlPlane);
+    const found = classifyOutage(heartbeats, { zone: 'a', heartbeatAtMs: 0, windowMs }).controlPlane;
     assert.deepEqual(found, { together, of, evidence });
   });
 }

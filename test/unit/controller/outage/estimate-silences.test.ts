@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  estimateSilenceMs,
-  measureMarkDelays,
+  estimateSilence,
+  measureRenewalDelays,
   type ObservedSilence,
 } from '../../../../src/controller/outage/estimate-silences.ts';
 
@@ -10,9 +10,11 @@ const windowMs = 12_000;
 
 type Case = readonly [title: string, silence: ObservedSilence, peers: readonly ObservedSilence[], expectedMs: number];
 
-const found = (renewedAtMs: number | undefined, atMs: number): ObservedSilence => ({
+const found = (renewedAtMs: number | undefined, atMs: number, graceMs = 0): ObservedSilence => ({
   zone: 'a',
   atMs,
+  graceMs,
+  windowMs,
   renewedAtMs,
   isMarked: true,
 });
@@ -38,28 +40,42 @@ const cases: readonly Case[] = [
   ],
   [
     'not Unknown yet: falls with its peers, not at the end of a grace period that began with this process',
-    { zone: 'a', atMs: 150_000, renewedAtMs: 4_000 },
+    { zone: 'a', graceMs: 0, windowMs, atMs: 150_000, renewedAtMs: 4_000 },
     [found(0, 50_000)],
     54_000,
   ],
   [
     'not Unknown, and with a heartbeat observed: already exact',
-    { zone: 'a', atMs: 150_000 },
+    { zone: 'a', graceMs: 0, windowMs, atMs: 150_000 },
     [found(0, 50_000)],
     150_000,
   ],
+  ['a longer grace period than that of the peer', found(4_000, 300_000, 180_000), [found(0, 51_000, 50_000)], 185_000],
+  [
+    'a peer whose grace period was lengthened since is no measure',
+    found(4_000, 110_000, 50_000),
+    [found(0, 51_000, 50_000), found(2_000, 54_000, 600_000)],
+    55_000,
+  ],
+  ['all kubelets are half a minute ahead', found(34_000, 60_000, 50_000), [found(30_000, 51_000, 50_000)], 55_000],
   [
     'never later than it is known to have been',
-    { zone: 'a', atMs: 52_000, renewedAtMs: 4_000 },
+    { zone: 'a', graceMs: 0, windowMs, atMs: 52_000, renewedAtMs: 4_000 },
     [found(0, 50_000)],
     52_000,
   ],
 ];
 
 for (const [title, silence, peers, expectedMs] of cases) {
-  test(`fall times: ${title}`, () => {
+  test(`silent since: ${title}`, () => {
     const own = silence.isMarked === true ? [silence] : [];
-    const delays = measureMarkDelays([...peers, ...own], windowMs);
-    assert.equal(estimateSilenceMs(silence, delays, windowMs), expectedMs);
+    const delays = measureRenewalDelays([...peers, ...own], windowMs);
+    assert.equal(estimateSilence(silence, delays, windowMs).atMs, expectedMs);
   });
 }
+
+test('the last heartbeat of a node whose grace period was lengthened since is that of its peers', () => {
+  const lengthened = found(2_000, 54_000, 600_000);
+  const delays = measureRenewalDelays([lengthened, found(0, 51_000, 50_000)], windowMs);
+  assert.deepEqual(estimateSilence(lengthened, delays, windowMs), { atMs: 54_000, heartbeatAtMs: 3_000 });
+});

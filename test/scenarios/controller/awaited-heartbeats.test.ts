@@ -1,0 +1,220 @@
+// What fails together becomes silent one after the other: a NoExecute taint waits until it is known which nodes failed with it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aPolicy, inZone } from '../../support/builders.ts';
+import type { ControllerWorld } from '../../support/controller-world.ts';
+import { explainNode } from '../../support/explained.ts';
+import { aZonedWorld, names } from '../../support/zoned-world.ts';
+
+/** The nodes stop; their last heartbeats are so many seconds apart. */
+async function stopOneByOne(world: ControllerWorld, nodes: readonly string[], everyS: number): Promise<void> {
+  world.goSilent(...nodes);
+  for (const node of nodes) {
+    world.renewOnce(node);
+    await world.advance(everyS);
+  }
+}
+
+const noExecute = (world: ControllerWorld, nodes: readonly string[]): readonly string[] =>
+  nodes.filter((node) => world.taints(node).includes('unreachable:NoExecute'));
+
+for (const everyS of [0.5, 2, 5]) {
+  test(`three of five nodes of a zone fail, last heartbeats ${everyS} s apart: none is tainted NoExecute`, async () => {
+    const failed = names(3, 'a-');
+    await using world = aZonedWorld({ a: 5, b: 5 });
+    await world.running(20);
+    await stopOneByOne(world, failed, everyS);
+    await world.advance(120);
+    assert.deepEqual(
+      failed.map((node) => world.ready(node)),
+      ['Unknown', 'Unknown', 'Unknown'],
+    );
+    assert.deepEqual(noExecute(world, failed), []);
+  });
+}
+
+test('two of five nodes fail: the zone is normal, both are tainted', async () => {
+  const failed = names(2, 'a-');
+  await using world = aZonedWorld({ a: 5, b: 5 });
+  await world.running(20);
+  await stopOneByOne(world, failed, 2);
+  await world.advance(80);
+  assert.deepEqual(noExecute(world, failed), failed);
+});
+
+test('nodes that send a heartbeat again did not fail with the silent one, which is tainted', async () => {
+  await using world = aZonedWorld({ a: 5, b: 5 });
+  await world.running(20);
+  await stopOneByOne(world, names(3, 'a-'), 5);
+  await world.advance(38);
+  assert.deepEqual(
+    [world.notReady(), noExecute(world, ['a-0'])],
+    [['a-0'], []],
+    'two others have sent no heartbeat since',
+  );
+  world.recover('a-1', 'a-2');
+  await world.advance(12);
+  assert.deepEqual([world.notReady(), noExecute(world, ['a-0'])], [['a-0'], ['a-0']]);
+});
+
+test('nodes of another zone change nothing', async () => {
+  await using world = aZonedWorld({ a: 5, b: 5 });
+  await world.running(20);
+  await stopOneByOne(world, ['a-0', 'b-0', 'b-1', 'b-2'], 2);
+  await world.advance(56);
+  assert.deepEqual(noExecute(world, ['a-0', 'b-0', 'b-1', 'b-2']), ['a-0']);
+});
+
+test('nodes with a grace period of 12 s: none of three of five that fail is tainted NoExecute', async () => {
+  const failed = names(3, 'a-');
+  await using world = aZonedWorld({ a: 5, b: 5 }, { nodeMonitorGracePeriodMs: 12_000 });
+  await world.running(20);
+  await stopOneByOne(world, failed, 4);
+  await world.advance(60);
+  assert.deepEqual([world.notReady(), noExecute(world, failed)], [failed, []]);
+});
+
+test('nodes that renew every 10 s and every 60 s fail together: none is tainted NoExecute', async () => {
+  const slow = aPolicy({
+    name: 'slow',
+    selector: [{ key: 'slow', operator: 'Exists' }],
+    nodeMonitorGracePeriodMs: 180_000,
+  });
+  await using world = aZonedWorld({ a: 5, b: 5 }, { policies: [slow] });
+  const [fast, ...others] = names(3, 'a-');
+  for (const node of others) world.setLabels(node, { ...world.node(node).metadata.labels, slow: 'y' });
+  await world.running(20);
+  await renewingSlowly(world, others, 180);
+  world.goSilent(fast ?? '');
+  await world.advance(300);
+  assert.deepEqual([world.notReady(), noExecute(world, names(3, 'a-'))], [names(3, 'a-'), []]);
+});
+
+/** They renew every 60 s, each at another time. */
+async function renewingSlowly(world: ControllerWorld, nodes: readonly string[], forS: number): Promise<void> {
+  world.goSilent(...nodes);
+  for (let atS = 0; atS < forS; atS += 5) {
+    for (const [place, node] of nodes.entries()) if ((atS - place * 15) % 60 === 0) world.renewOnce(node);
+    await world.advance(5);
+  }
+}
+
+test('a zone whose nodes renew every 60 s is not stopped: a silent node is tainted when its grace period ends', async () => {
+  const edge = aPolicy({ name: 'edge', selector: inZone('a'), nodeMonitorGracePeriodMs: 180_000 });
+  await using world = aZonedWorld({ a: 5, b: 5 }, { policies: [edge] });
+  await world.running(20);
+  world.goSilent('a-0');
+  await renewingSlowly(world, names(5, 'a-').slice(1), 190);
+  assert.deepEqual([world.notReady(), noExecute(world, ['a-0'])], [['a-0'], ['a-0']]);
+});
+
+test('nodes with short gaps between heartbeats cost the zone no token', async () => {
+  await using world = aZonedWorld({ a: 5, b: 5 });
+  const gapped = names(5, 'a-').slice(2);
+  await world.running(20);
+  world.goSilent(...gapped);
+  for (let atS = 0; atS < 150; atS += 5) {
+    for (const [place, node] of gapped.entries()) if ((atS + place * 10) % 30 === 0) world.renewOnce(node);
+    if (atS === 60) world.goSilent('a-0', 'a-1');
+    await world.advance(5);
+  }
+  assert.deepEqual(
+    [world.notReady(), noExecute(world, ['a-0', 'a-1'])],
+    [
+      ['a-0', 'a-1'],
+      ['a-0', 'a-1'],
+    ],
+  );
+});
+
+test('ready nodes in planned maintenance are no evidence', async () => {
+  const maintenance = { conditions: ['M'], taints: [], maxDurationMs: 6_000_000 };
+  const pool = aPolicy({ name: 'pool', selector: inZone('a'), nodeMonitorGracePeriodMs: undefined, maintenance });
+  const long = [{ key: 'long', operator: 'Exists' }] as const;
+  const patient = aPolicy({
+    name: 'long',
+    priority: 5,
+    selector: long,
+    nodeMonitorGracePeriodMs: 600_000,
+    maintenance,
+  });
+  await using world = aZonedWorld({ a: 5, b: 5 }, { policies: [pool, patient] });
+  for (const node of ['a-1', 'a-2']) world.setLabels(node, { ...world.node(node).metadata.labels, long: 'y' });
+  await world.running(20);
+  for (const node of ['a-1', 'a-2']) world.setCondition(node, 'M', 'True');
+  await world.silentFor(10, 'a-1', 'a-2');
+  await world.silentFor(55, 'a-0');
+  assert.deepEqual([world.notReady(), noExecute(world, ['a-0'])], [['a-0'], ['a-0']]);
+});
+
+test('a new leader does not taint what waits, and taints it when the others have sent a heartbeat', async () => {
+  await using world = aZonedWorld({ a: 5, b: 5 });
+  await world.running(20);
+  await stopOneByOne(world, names(3, 'a-'), 5);
+  await world.advance(38);
+  assert.deepEqual(world.notReady(), ['a-0']);
+  await world.restart();
+  await world.advance(9);
+  assert.deepEqual(noExecute(world, ['a-0']), []);
+  world.recover('a-1', 'a-2');
+  await world.advance(2);
+  assert.deepEqual(noExecute(world, ['a-0']), ['a-0']);
+});
+
+test('a node that reports itself as not ready waits for no other', async () => {
+  await using world = aZonedWorld({ a: 5, b: 5 });
+  await world.running(20);
+  await stopOneByOne(world, names(3, 'a-').slice(1), 2);
+  await world.advance(30);
+  world.post('a-0', 'False');
+  await world.advance(5);
+  assert.deepEqual([world.notReady(), world.taints('a-0')], [['a-0'], ['not-ready:NoExecute', 'not-ready:NoSchedule']]);
+});
+
+test('a node whose silence cannot be confirmed delays the taint of another for a bounded time', async () => {
+  await using world = aZonedWorld({ a: 5, b: 5 });
+  await world.running(20);
+  for (const node of ['a-1', 'a-2']) world.unreadableLeases.add(node);
+  await world.silentFor(75, ...names(3, 'a-'));
+  assert.deepEqual(noExecute(world, ['a-0']), ['a-0']);
+});
+
+test('explain names the nodes that the taint waits for, before and after the node is Unknown', async () => {
+  await using world = aZonedWorld({ a: 5, b: 5 });
+  await world.running(20);
+  await stopOneByOne(world, names(3, 'a-'), 4);
+  await world.advance(33);
+  const pages = [];
+  for (const [ready, advanceS] of [
+    ['True', 6],
+    ['Unknown', 100],
+  ] as const) {
+    assert.equal(world.ready('a-0'), ready);
+    pages.push(explainNode(world, 'a-0'));
+    await world.advance(advanceS);
+  }
+  for (const { holds, noExecuteTaint } of pages) {
+    const awaited = holds.find(({ kind }) => kind === 'awaited');
+    assert.deepEqual(awaited?.kind === 'awaited' ? [awaited.nodes, awaited.count] : undefined, [['a-1', 'a-2'], 2]);
+    assert.equal(noExecuteTaint?.when.at, null);
+  }
+  assert.deepEqual(noExecute(world, names(3, 'a-')), [], 'and so it happens');
+  assert.deepEqual(
+    explainNode(world, 'a-0').holds.map(({ kind }) => kind),
+    ['zone-stopped'],
+  );
+});
+
+test('eviction mode: no pod of three of five nodes that fail is deleted, and that of one node is', async () => {
+  for (const [failed, expected] of [
+    [names(3, 'a-'), []],
+    [['a-0'], ['a-0-pod']],
+  ] as const) {
+    await using world = aZonedWorld({ a: 5, b: 5 }, { taintBasedEvictions: false, podEvictionTimeoutMs: 1_000 });
+    for (const node of failed) world.addPod(`${node}-pod`, node);
+    await world.running(20);
+    await stopOneByOne(world, failed, 4);
+    await world.advance(100);
+    assert.deepEqual([world.notReady(), world.evicted()], [failed, expected]);
+  }
+});
