@@ -1,4 +1,4 @@
-// Whatever happens, everybody who is asked what holds a node says the same: stages, dashboard, explain, gauge and whatif.
+// Whatever happens, stages, dashboard, explain, gauge and whatif say the same about what holds a node.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
