@@ -1,9 +1,14 @@
 // The zones in which the controller has to count, rate and serve nodes, for the checkers: independent of its own code.
 import { ownValue } from '../machinery/api/json-map.ts';
 import type { KubeObject } from '../machinery/api/meta.ts';
-import { zoneOf } from '../machinery/api/topology.ts';
+import { type Labels, zoneOf } from '../machinery/api/topology.ts';
 import type { ControllerOptions } from '../controller/model/options.ts';
 import type { NodePolicy } from '../controller/model/policy.ts';
+
+interface Labelled {
+  readonly name?: string;
+  readonly labels?: Labels;
+}
 
 /** The settings of the controller from this time on. */
 export interface SettingsFrom {
@@ -19,19 +24,32 @@ export interface EvictionRate {
 
 export const hostname = 'kubernetes.io/hostname';
 
-/** The nodes that a simulated policy selects, which it does by name. */
-export function nodesOf({ selector }: NodePolicy): readonly string[] {
-  return selector.flatMap(({ key, values }) => (key === hostname ? (values ?? []) : []));
+/** Whether a simulated policy selects a node with these labels: by names, by the value of a label, or by both. */
+function selects({ selector }: NodePolicy, labels: Labels): boolean {
+  return selector.every(({ key, values }) => values?.includes(ownValue(labels, key) ?? '') === true);
 }
 
-export function policyOf(node: string, policies: readonly NodePolicy[]): NodePolicy | undefined {
-  return policies.find((policy) => nodesOf(policy).includes(node));
+/**
+ * The policy that applies to a node: of the highest priority, then of the most requirements. Undefined: none claims it, or
+ * two do equally.
+ */
+export function policyOf(
+  { name = '', labels = {} }: Labelled,
+  policies: readonly NodePolicy[],
+): NodePolicy | undefined {
+  const all = { [hostname]: name, ...labels };
+  const claiming = policies.filter((policy) => selects(policy, all));
+  const priority = Math.max(...claiming.map((policy) => policy.priority));
+  const first = claiming.filter((policy) => policy.priority === priority);
+  const requirements = Math.max(...first.map(({ selector }) => selector.length));
+  const [policy, ...others] = first.filter(({ selector }) => selector.length === requirements);
+  return others.length === 0 ? policy : undefined;
 }
 
 /** `region/zone`, or `POLICY:VALUES` in a policy with zones of its own, and `POLICY:OUTER:VALUES` in one with two levels. */
 export function countedZoneOf({ metadata }: KubeObject, policies: readonly NodePolicy[]): string {
-  const { name = '', labels = {} } = metadata;
-  const policy = policyOf(name, policies);
+  const { labels = {} } = metadata;
+  const policy = policyOf(metadata, policies);
   if (policy?.zones === undefined) return zoneOf(labels);
   const { failureDomain, outerFailureDomain } = policy.zones;
   const valuesOf = (keys: readonly string[]): string => keys.map((key) => ownValue(labels, key) ?? '').join('/');

@@ -2,10 +2,12 @@
 import { SeededRandom } from '../hollow-cluster/kubelet/faults/seeded-random.ts';
 import type { Random } from '../machinery/ports/random.ts';
 import { type ClusterPlan, planCluster } from './cluster/cluster-plan.ts';
+import { varyCluster } from './cluster/cluster-variants.ts';
 import { between, chance, oneOf } from './draw.ts';
 import { planFaults } from './faults/fault-plan.ts';
 import { planFlapping } from './faults/flapping-plan.ts';
 import { planLargeObjects } from './faults/large-objects.ts';
+import { planMeetings } from './faults/meeting-plan.ts';
 import { planPolicyFeatures } from './faults/policy-feature-plan.ts';
 import { planEvictions, planPolicies } from './faults/policy-plan.ts';
 import type { PlannedFault } from './faults/world-fault.ts';
@@ -27,7 +29,7 @@ const startMs = 30_000;
 /** The plan of a seed: the same for the same seed. */
 export function planRun(seed: number): RunPlan {
   const random = new SeededRandom(seed);
-  const cluster = planCluster(random);
+  const cluster = varyCluster(seed, planCluster(random));
   const untilMs = startMs + oneOf(random, [60_000, 180_000, 400_000]);
   const silent = planSilence(random, cluster, untilMs);
   const span = { fromMs: startMs, untilMs };
@@ -37,8 +39,18 @@ export function planRun(seed: number): RunPlan {
   const others = policies.length + flapping.length > 0;
   const features = others ? [] : planPolicyFeatures(seed, cluster, span, silent.length);
   const evictions = others || features.length > 0 ? [] : planEvictions(seed, cluster, span);
+  const isPlain = !others && features.length === 0 && evictions.length === 0;
+  const meetings = isPlain ? planMeetings(seed, cluster, span) : [];
   const large = planLargeObjects(seed, cluster, span);
-  const faults = [...planFaults(random, cluster, span), ...policies, ...flapping, ...features, ...evictions, ...large];
+  const faults = [
+    ...planFaults(random, cluster, span),
+    ...policies,
+    ...flapping,
+    ...features,
+    ...evictions,
+    ...meetings,
+    ...large,
+  ];
   return {
     seed,
     cluster,

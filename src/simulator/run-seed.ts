@@ -173,6 +173,8 @@ class SeedRun {
       const count = run?.meter.read(uncoveredNodes) ?? 0;
       if (count > 0) this.#report('every-node-is-covered', name, `${count} nodes had no deadline`);
     }
+    const problem = this.world.shadow?.run?.manager.writeCheck()?.problem();
+    if (problem !== undefined) this.#report('shadow-writes-nothing', 'shadow-1', problem);
   }
 
   /** Everything becomes as it should be, and stays so without a write for {@link quietMs}. */
@@ -181,7 +183,7 @@ class SeedRun {
     const fromMs = timeline.nowMs;
     let quietSinceMs = fromMs;
     const isQuiet = (): boolean => {
-      this.#recovery.check();
+      if (this.world.config.controllers.nodeLifecycle) this.#recovery.check();
       this.#flapping.check();
       const isDisturbed = this.#isDisturbed();
       this.#requests.forgetWrites();
@@ -198,6 +200,8 @@ class SeedRun {
   async #runDrill(): Promise<void> {
     const { timeline } = this.world;
     this.#faults.endAll();
+    // A drill expects all that the controller does.
+    if (this.#plan.cluster.mode !== undefined) return;
     this.world.workload.pins = true;
     const drill = this.#drill.begin();
     if (drill === undefined) return;

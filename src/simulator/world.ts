@@ -1,6 +1,6 @@
 // The whole world of one simulation: storage and API servers, the network, replicas of the controller, hollow nodes and
 // users, in one virtual time. The controller, the kubelets and the servers' registry are the code of production.
-import { type ControllerOptions, defaultPodGcOptions } from '../controller/model/options.ts';
+import { type ControllerOptions, type ControllerSelection, defaultPodGcOptions } from '../controller/model/options.ts';
 import { electionDefaults } from '../machinery/election/election-options.ts';
 import type { Backup } from '../hollow-cluster/apiserver/storage/versioned-store.ts';
 import type { GroundTruth } from '../hollow-cluster/kubelet/faults/ground-truth.ts';
@@ -10,7 +10,7 @@ import type { KubeletProfile } from '../hollow-cluster/kubelet/profile.ts';
 import type { ManagerConfig } from '../manager/manager.ts';
 import type { Random } from '../machinery/ports/random.ts';
 import type { WriteLanes } from '../machinery/ports/write-lanes.ts';
-import type { ClusterPlan } from './cluster/cluster-plan.ts';
+import type { ClusterPlan, ControllerMode } from './cluster/cluster-plan.ts';
 import { Replica, type Run } from './cluster/replica.ts';
 import { type PlacedPod, Workload } from './cluster/workload.ts';
 import { between } from './draw.ts';
@@ -37,7 +37,8 @@ const registrationsMs = 5_000;
 export interface SimulationRuntime {
   /** Calls back when all promises that can settle by themselves have settled. */
   readonly settle: (then: () => void) => void;
-  readonly makeLanes: () => WriteLanes;
+  /** `concurrencyMax`: writes of one kind in flight; undefined: the default. */
+  readonly makeLanes: (concurrencyMax?: number) => WriteLanes;
 }
 
 interface WorldOptions {
@@ -71,6 +72,8 @@ export class World {
   readonly network: Network;
   readonly machines = new Map<string, VirtualMachine>();
   readonly replicas: ReadonlyMap<string, Replica>;
+  /** A replica that writes nothing, beside the others; most worlds have none. */
+  readonly shadow: Replica | undefined;
   readonly fleet: HollowFleet;
   readonly workload: Workload;
   /** The shortest grace period that applied so far. */
@@ -109,6 +112,7 @@ export class World {
     this.settings.push({ fromMs: 0, options: this.#config });
     this.graceMsMin = shortestGraceMs(this.#config);
     this.replicas = new Map(range(plan.replicas, 'replica').map((name) => [name, this.#makeReplica(name)]));
+    this.shadow = plan.hasShadow === true ? this.#makeReplica('shadow-1', shadowConfig) : undefined;
     this.#fleetProcess = new VirtualProcess(this.timeline, new VirtualMachine(this.timeline, wallStartMs));
     this.fleet = this.#makeFleet();
     this.workload = new Workload({
@@ -127,6 +131,7 @@ export class World {
     this.fleet.run(this.#life.signal).catch(this.#options.onFailed);
     for (const replica of this.replicas.values())
       this.timeline.after(between(this.random, 0, 10_000), () => replica.start());
+    this.shadow?.start();
     if (this.#options.placed === undefined) this.startWorkload();
     if (this.#options.takesBackups !== false) this.#every(backupEveryMs, () => this.#backUp());
   }
@@ -144,6 +149,7 @@ export class World {
   /** Nothing runs any more. */
   end(): void {
     for (const replica of this.replicas.values()) replica.discard();
+    this.shadow?.discard();
     this.#fleetProcess.kill();
   }
 
@@ -179,6 +185,7 @@ export class World {
     this.restoredAtMs = this.timeline.nowMs;
     const start = this.stopServers([...this.servers.keys()]);
     this.storage.restore(backup);
+    this.storage.deleteBudgets();
     this.workload.recount();
     start();
     this.#fleetProcess.arrive(() => this.fleet.noticeRollback());
@@ -200,7 +207,7 @@ export class World {
     this.#config = { ...this.#config, ...controller };
     this.settings.push({ fromMs: this.timeline.nowMs, options: controller });
     this.graceMsMin = Math.min(this.graceMsMin, shortestGraceMs(controller));
-    for (const { run } of this.replicas.values()) {
+    for (const { run } of [...this.replicas.values(), this.shadow].filter((replica) => replica !== undefined)) {
       run?.process.arrive(() => run.manager.optionsChanged([{ setting: 'controller', from: 'before', to: 'after' }]));
     }
   }
@@ -232,7 +239,7 @@ export class World {
     });
   }
 
-  #makeReplica(name: string): Replica {
+  #makeReplica(name: string, differing?: Partial<ManagerConfig>): Replica {
     const { plan, simulationRuntime, trace, onSent, onFailed } = this.#options;
     const machine = new VirtualMachine(this.timeline, wallStartMs, between(this.random, -plan.driftMax, plan.driftMax));
     this.machines.set(name, machine);
@@ -243,9 +250,9 @@ export class World {
       network: this.network,
       random: this.random,
       trace,
-      config: () => this.#config,
+      config: differing === undefined ? () => this.#config : () => ({ ...this.#config, ...differing }),
       limits: plan.limits,
-      makeLanes: simulationRuntime.makeLanes,
+      makeLanes: () => simulationRuntime.makeLanes(plan.concurrentWrites),
       onSent: (replica, line) => onSent?.(replica, line),
       onStarted: (replica, run) => this.#options.onStarted?.(replica, run),
       onFailed,
@@ -290,7 +297,7 @@ function configOf(plan: ClusterPlan): ManagerConfig {
   return {
     ...plan.controller,
     ...defaultPodGcOptions,
-    controllers: { nodeLifecycle: true, taintEviction: true, podGc: true },
+    controllers: controllersOf[plan.mode ?? 'all'],
     shadow: false,
     watchCanary: plan.watchCanary,
     eventsApi: 'core',
@@ -302,6 +309,21 @@ function configOf(plan: ClusterPlan): ManagerConfig {
     leaderElectResourceNamespace: 'kube-system',
   };
 }
+
+const controllersOf: Readonly<Record<ControllerMode, ControllerSelection>> = {
+  all: { nodeLifecycle: true, taintEviction: true, podGc: true },
+  detector: { nodeLifecycle: true, taintEviction: false, podGc: true },
+  evictor: { nodeLifecycle: false, taintEviction: true, podGc: true },
+  deleter: { nodeLifecycle: true, taintEviction: true, podGc: true },
+};
+
+/** Settings of a replica that only compares, beside those that act. */
+const shadowConfig = {
+  controllers: { nodeLifecycle: true, taintEviction: true, podGc: false },
+  shadow: true,
+  leaderElect: false,
+  watchCanary: false,
+} as const;
 
 function range(count: number, name: string): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);

@@ -1,7 +1,7 @@
 import { PQueueLanes } from '../../machinery/adapters/p-queue-lanes.ts';
 import type { SimulationRuntime } from '../../simulator/world.ts';
 
-const concurrentWrites = 10;
+const concurrentWritesDefault = 10;
 /** Every so often the event loop turns, for signals and unhandled rejections. */
 const settlesPerTurn = 1_024;
 
@@ -20,5 +20,5 @@ function settle(then: () => void): void {
 /** Parts of Node.js that a simulation uses: a wait for all promises, and write lanes as in production. */
 export const simulationRuntime: SimulationRuntime = {
   settle,
-  makeLanes: () => new PQueueLanes({ concurrencyMax: concurrentWrites }),
+  makeLanes: (concurrencyMax = concurrentWritesDefault) => new PQueueLanes({ concurrencyMax }),
 };

@@ -6,27 +6,34 @@ import { readyOf } from '../../controller/health/assess-node.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import { podsByNode } from '../../controller/node-lifecycle.ts';
 import type { Run } from '../cluster/replica.ts';
-import { nodesOf } from '../policy-zones.ts';
 
 /** Only nodes count of which every cache says that they are being emptied. A node with a taint already swaps it. */
-export function whyCrowded(policy: NodePolicy, { manager }: Run, node: string): string | undefined {
+export function whyCrowded(
+  policy: NodePolicy,
+  { manager }: Run,
+  node: string,
+  isOf: (node: string) => boolean,
+): string | undefined {
   const max = policy.maxConcurrentEvictions ?? Infinity;
   const { nodes, pods } = manager.informers;
   const { stages } = manager.lifecycle;
+  const mayBeEvicted = (pod: PodView): boolean =>
+    !pod.terminating && !(policy.keepCompletedPods && ['Succeeded', 'Failed'].includes(pod.phase));
   const taintsOf = (view: NodeView | undefined): readonly Taint[] =>
     noExecuteTaints(view?.taints ?? []).filter(isHealthTaint);
   const isEmptied = (name: string): boolean => {
     const taints = taintsOf(nodes.store.get(name)).filter(({ key }) =>
       hasTaint(taintsOf(stages.nodes.get(name)), key, 'NoExecute'),
     );
-    return pods.store.byIndex(podsByNode, name).some((pod) => !pod.terminating && isEvictedBy(pod, taints));
+    return pods.store.byIndex(podsByNode, name).some((pod) => mayBeEvicted(pod) && isEvictedBy(pod, taints));
   };
   if (taintsOf(stages.nodes.get(node)).length > 0) return undefined;
   const next = [
     { key: isUnknownNode(stages.nodes.get(node)) ? taintKeys.unreachable : taintKeys.notReady, effect: 'NoExecute' },
   ];
-  if (!pods.store.byIndex(podsByNode, node).some((pod) => !pod.terminating && isEvictedBy(pod, next))) return undefined;
-  const emptied = nodesOf(policy).filter((name) => name !== node && isEmptied(name));
+  if (!pods.store.byIndex(podsByNode, node).some((pod) => mayBeEvicted(pod) && isEvictedBy(pod, next)))
+    return undefined;
+  const emptied = [...nodes.store.keys()].filter((name) => name !== node && isOf(name) && isEmptied(name));
   return emptied.length >= max ? `${emptied.join(', ')} of its policy are being emptied` : undefined;
 }
 

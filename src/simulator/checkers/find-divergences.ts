@@ -6,7 +6,7 @@ import { type ResourceName, nodeLeaseNamespace } from '../../machinery/api/resou
 import { flappingTaintKey, isHealthTaint, type Taint } from '../../machinery/api/taints.ts';
 import { tolerates } from '../../machinery/api/tolerations.ts';
 import type { StoreReader } from '../../machinery/informer/informer.ts';
-import type { Replica, Run } from '../cluster/replica.ts';
+import type { Replica } from '../cluster/replica.ts';
 import { isReady, readyOf } from '../node-fields.ts';
 import type { Storage } from '../server/storage.ts';
 import type { World } from '../world.ts';
@@ -23,24 +23,34 @@ export function findDivergences(world: World, silent: ReadonlySet<string>): read
   const nodes: readonly Node[] = world.storage.list('nodes');
   const replicas = [...world.replicas.values()];
   return [
-    ...nodes.flatMap((node) => nodeDivergences(node, silent.has(node.metadata.name ?? ''))),
-    ...podDivergences(world.storage, nodes, silent),
-    ...markDivergences(world.storage, silent),
+    ...(world.config.controllers.nodeLifecycle ? healthDivergences(world, nodes, silent) : []),
+    ...(world.config.controllers.taintEviction ? podDivergences(world, nodes, silent) : []),
     ...orphanDivergences(world.storage, nodes),
-    ...zoneDivergences(world, nodes),
     ...leaderDivergences(replicas),
     ...replicas.flatMap((replica) => cacheDivergences(world.storage, replica)),
+    // In eviction mode a node stays in the queue while it is not Ready, for pods that are bound to it later.
+    ...(world.config.taintBasedEvictions ? replicas.flatMap(queueDivergences) : []),
   ];
 }
 
-function nodeDivergences(node: Node, isSilent: boolean): readonly Divergence[] {
+function healthDivergences(world: World, nodes: readonly Node[], silent: ReadonlySet<string>): readonly Divergence[] {
+  const { taintBasedEvictions } = world.config;
+  const wanted = ['unreachable:NoExecute', 'unreachable:NoSchedule'].slice(taintBasedEvictions ? 0 : 1);
+  return [
+    ...nodes.flatMap((node) => {
+      const isSilent = silent.has(node.metadata.name ?? '');
+      return nodeDivergences(node, isSilent, isSilent ? wanted.map((taint) => `node.kubernetes.io/${taint}`) : []);
+    }),
+    ...markDivergences(world.storage, silent),
+    ...zoneDivergences(world, nodes),
+  ];
+}
+
+function nodeDivergences(node: Node, isSilent: boolean, wanted: readonly string[]): readonly Divergence[] {
   const { name = '' } = node.metadata;
   const ready = readyOf(node);
   const taints = (node.spec?.taints ?? []).filter(isHealthTaint);
   const shown = taints.map(({ key, effect }) => `${key}:${effect}`).sort();
-  const wanted = isSilent
-    ? ['node.kubernetes.io/unreachable:NoExecute', 'node.kubernetes.io/unreachable:NoSchedule']
-    : [];
   const wantedReady = isSilent ? 'Unknown' : 'True';
   const divergences: Divergence[] = [];
   if (ready !== wantedReady) divergences.push({ subject: name, text: `Ready is ${ready}, not ${wantedReady}` });
@@ -56,16 +66,26 @@ function flappingDivergences({ metadata, spec }: Node): readonly Divergence[] {
   return isKept ? [{ subject: metadata.name ?? '', text: `has the taint ${flappingTaintKey}` }] : [];
 }
 
-/** Pods on a silent node that do not tolerate its taint for ever are marked as deleted; the toleration has expired. */
-function podDivergences(storage: Storage, nodes: readonly Node[], silent: ReadonlySet<string>): readonly Divergence[] {
+/**
+ * Pods on a silent node that do not tolerate its taint for ever are marked as deleted; the toleration has expired. In eviction
+ * mode all pods are.
+ */
+function podDivergences(
+  { storage, config }: World,
+  nodes: readonly Node[],
+  silent: ReadonlySet<string>,
+): readonly Divergence[] {
   const left = new Map(
     nodes.filter(({ metadata }) => silent.has(metadata.name ?? '')).map((node) => [node.metadata.name ?? '', node]),
   );
   const live = storage.list('pods').filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const isDue = (pod: Pod, { spec }: Node): boolean =>
+    !config.taintBasedEvictions || (spec?.taints ?? []).some((taint) => mustLeave(pod, taint));
   return live.flatMap((pod: Pod) => {
-    const taints = left.get(pod.spec?.nodeName ?? '')?.spec?.taints ?? [];
-    if (!taints.some((taint) => mustLeave(pod, taint))) return [];
-    return [{ subject: `default/${pod.metadata.name ?? ''}`, text: `is still on ${pod.spec?.nodeName ?? ''}` }];
+    const { nodeName = '' } = pod.spec ?? {};
+    const node = left.get(nodeName);
+    if (node === undefined || !isDue(pod, node)) return [];
+    return [{ subject: `default/${pod.metadata.name ?? ''}`, text: `is still on ${nodeName}` }];
   });
 }
 
@@ -118,7 +138,7 @@ function leaderDivergences(replicas: readonly Replica[]): readonly Divergence[] 
   return [{ subject: 'replicas', text: `${leaders.length} of them lead` }];
 }
 
-/** Every store equals the storage, and the leader's queues are empty. */
+/** Every store equals the storage. */
 function cacheDivergences(storage: Storage, { name, run }: Replica): readonly Divergence[] {
   if (run === undefined) return [{ subject: name, text: 'is not running' }];
   const { nodes, pods, leases } = run.manager.informers;
@@ -131,7 +151,6 @@ function cacheDivergences(storage: Storage, { name, run }: Replica): readonly Di
       leases.store,
       storage.list('leases').filter(({ metadata }) => metadata.namespace === nodeLeaseNamespace),
     ),
-    ...queueDivergences(name, run),
   ];
 }
 
@@ -159,10 +178,10 @@ function keyOf({ namespace, name = '' }: KubeObject['metadata']): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-function queueDivergences(replica: string, { manager }: Run): readonly Divergence[] {
-  if (!manager.mayWrite()) return [];
-  return [...manager.lifecycle.stages.noExecute.queuedNodes()].map((node) => ({
-    subject: replica,
+function queueDivergences({ name: subject, run }: Replica): readonly Divergence[] {
+  if (run?.manager.mayWrite() !== true) return [];
+  return [...run.manager.lifecycle.stages.noExecute.queuedNodes()].map((node) => ({
+    subject,
     text: `${node} is still queued`,
   }));
 }

@@ -51,7 +51,7 @@ export class OutOfServiceChecker {
   }
 
   #whyNotAdded(name: string, node: Node): string | undefined {
-    const rules = this.#rulesOf(name);
+    const rules = this.#rulesOf(node);
     if (rules.length === 0) return 'no policy of the node allows it';
     if (node.metadata.labels?.[outOfServiceLabel] !== 'allowed') return 'the label of the node does not allow it';
     return this.#whyNotEnded(name, node, rules) ?? whyNotEvicted(node);
@@ -66,12 +66,12 @@ export class OutOfServiceChecker {
   }
 
   /** Rules that applied to the node a short time ago. */
-  #rulesOf(name: string): readonly OutOfServiceRule[] {
+  #rulesOf({ metadata }: Node): readonly OutOfServiceRule[] {
     const { settings, timeline } = this.#world;
     const sinceMs = timeline.nowMs - this.#latenessMs;
     return settings.flatMap(({ options }, index) => {
       const untilMs = settings[index + 1]?.fromMs ?? Infinity;
-      return untilMs < sinceMs ? [] : (policyOf(name, options.policies)?.outOfService ?? []);
+      return untilMs < sinceMs ? [] : (policyOf(metadata, options.policies)?.outOfService ?? []);
     });
   }
 }

@@ -1,19 +1,16 @@
 // Checks every request of the replicas when it is sent.
 import type { Lease } from '../../machinery/api/lease.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
-import type { PodView } from '../../machinery/api/pod.ts';
 import type { Stages } from '../../controller/stages.ts';
 import { objectKey } from '../../machinery/api/object-key.ts';
-import { clockSkewMs, parseTimestamp } from '../../machinery/api/timestamps.ts';
-import { diffTaints, isOwnTaint, noExecuteTaints } from '../../machinery/api/taints.ts';
-import { readyOf } from '../../controller/health/assess-node.ts';
-import type { MaintenanceRule, NodePolicy } from '../../controller/model/policy.ts';
+import { noExecuteTaints } from '../../machinery/api/taints.ts';
+import { toleratesForever } from '../../machinery/api/tolerations.ts';
 import { isForHealth } from '../../controller/taint-eviction/decide-eviction.ts';
 import type { Replica, Run } from '../cluster/replica.ts';
 import { isDeletion, isWrite, type RequestLine } from '../network/network.ts';
-import { nodesOf, policyOf } from '../policy-zones.ts';
 import type { World } from '../world.ts';
-import { whyCrowded } from './find-crowded-policy.ts';
+import { isOver, isUnknown, whyHeld } from './find-hold.ts';
+import { whyBudgetNotAsked } from './find-unasked-budget.ts';
 import type { Report } from './violation.ts';
 
 /** Requests for one object and purpose within the window: more of them do not back off. */
@@ -118,7 +115,8 @@ export class RequestChecker {
     if (run === undefined) return;
     const why =
       whyHeld(this.#world.config, run, line) ??
-      (isUnknown(line) ? whyNotUnknown(run, line.name) : whyNotDeleted(run, line));
+      whyBudgetNotAsked(this.#world.config, run, line) ??
+      (isUnknown(line) ? whyNotUnknown(run, line.name) : whyNotDeleted(this.#world.config, run, line));
     if (why !== undefined)
       this.#report('write-still-wanted', line.name, `${describe(line)} by ${name} although ${why}`);
   }
@@ -153,93 +151,6 @@ export class RequestChecker {
   }
 }
 
-/** By the settings as they are now. Pods that are over, or whose node is gone, are not held by a policy. */
-function whyHeld({ policies, paused }: World['config'], run: Run, line: RequestLine): string | undefined {
-  const node = nodeOf(run, line);
-  if (node === undefined) return undefined;
-  const policy = policyOf(node, policies);
-  if (policy?.mode === 'Observe') return 'the policy of the node has mode Observe';
-  if ((paused || policy?.mode === 'Paused') && isWorse(run, line)) return 'the node is paused';
-  return policy === undefined ? undefined : whyHeldForHealth(policy, run, line, node);
-}
-
-function whyHeldForHealth(policy: NodePolicy, run: Run, line: RequestLine, node: string): string | undefined {
-  if (!isWriteForHealth(run, line, node)) return undefined;
-  const why = whyLimited(policy, run) ?? whyInMaintenance(policy, run, node);
-  return why ?? (line.resource === 'nodes' ? whyCrowded(policy, run, node) : undefined);
-}
-
-/** A NoExecute taint for the health of the node, or the eviction of a pod for such taints only. */
-function isWriteForHealth({ manager }: Run, line: RequestLine, node: string): boolean {
-  const carried = manager.lifecycle.stages.nodes.get(node)?.taints ?? [];
-  if (line.resource === 'pods') return isDeletion(line) && noExecuteTaints(carried).every(isForHealth);
-  if (isUnknown(line)) return false;
-  return noExecuteTaints(diffTaints(line.taints ?? [], carried).add).some(isForHealth);
-}
-
-/** Only nodes count of which every cache says that they are not Ready: a silence that is not written is left out. */
-function whyLimited(policy: NodePolicy, { manager }: Run): string | undefined {
-  if (policy.limits === undefined) return undefined;
-  const { percent = 0, count = 0 } = policy.limits.maxUnhealthy;
-  const { store } = manager.informers.nodes;
-  const existing = nodesOf(policy).filter((name) => store.get(name) !== undefined);
-  const isUnready = (node: NodeView | undefined): boolean => node !== undefined && readyOf(node) !== 'True';
-  const unready = existing.filter(
-    (name) => isUnready(store.get(name)) && isUnready(manager.lifecycle.stages.nodes.get(name)),
-  );
-  const isTooMany = unready.length > Math.max((existing.length * percent) / 100, count);
-  return isTooMany ? `${unready.length} of ${existing.length} nodes of its policy are not Ready` : undefined;
-}
-
-/** A signal that every cache shows, and that counts by its own time; others are left to the drill. */
-function whyInMaintenance({ maintenance }: NodePolicy, { manager, process }: Run, name: string): string | undefined {
-  if (maintenance === undefined) return undefined;
-  const known = [manager.informers.nodes.store.get(name), manager.lifecycle.stages.nodes.get(name)];
-  const wallMs = process.nowMs();
-  const ends = known.map((node) => (node === undefined ? -Infinity : maintenanceEndMs(maintenance, node, wallMs)));
-  const leftMs = Math.min(...ends) - wallMs;
-  return leftMs > marginMs ? `the node is in maintenance for ${Math.round(leftMs / 1_000)} s more` : undefined;
-}
-
-/** By wall time. A time in the future is none at which anything began. */
-function maintenanceEndMs(
-  { conditions, taints, maxDurationMs }: MaintenanceRule,
-  node: NodeView,
-  wallMs: number,
-): number {
-  const stamps = [
-    ...node.conditions.filter(({ type, status }) => status === 'True' && conditions.includes(type)),
-    ...node.taints
-      .filter(({ key }) => taints.includes(key))
-      .map(({ timeAdded }) => ({ lastTransitionTime: timeAdded })),
-  ].flatMap(({ lastTransitionTime }) => parseTimestamp(lastTransitionTime) ?? []);
-  return Math.max(...stamps.filter((atMs) => atMs <= wallMs + clockSkewMs).map((atMs) => atMs + maxDurationMs));
-}
-
-function isWorse({ manager }: Run, line: RequestLine): boolean {
-  if (line.resource === 'pods' || isUnknown(line)) return true;
-  const before = manager.lifecycle.stages.nodes.get(line.name)?.taints ?? [];
-  // Of a list that is longer than is used the controller knows its own taints.
-  return diffTaints((line.taints ?? []).filter(isOwnTaint), before).add.length > 0;
-}
-
-/** The node that exists and that a write to a node, or to a pod that is not over, is about. */
-function nodeOf({ manager }: Run, { resource, name }: RequestLine): string | undefined {
-  const { nodes, pods } = manager.informers;
-  const pod = resource === 'pods' ? pods.store.get(objectKey('default', name)) : undefined;
-  const node = pod === undefined || isOver(pod) ? undefined : pod.nodeName;
-  const subject = resource === 'nodes' ? name : node;
-  return subject === undefined || nodes.store.get(subject) === undefined ? undefined : subject;
-}
-
-function isUnknown({ verb, resource, subresource }: RequestLine): boolean {
-  return verb === 'patch' && resource === 'nodes' && subresource === 'status';
-}
-
-function isOver({ terminating, phase }: PodView): boolean {
-  return terminating || phase === 'Succeeded' || phase === 'Failed';
-}
-
 function whyNotUnknown({ manager }: Run, name: string): string | undefined {
   const { stages } = manager.lifecycle;
   const node = stages.nodes.get(name);
@@ -251,14 +162,20 @@ function whyNotUnknown({ manager }: Run, name: string): string | undefined {
 }
 
 /** The deletion of a live pod from a node that exists is an eviction by a NoExecute taint. */
-function whyNotDeleted({ manager }: Run, line: RequestLine): string | undefined {
+function whyNotDeleted(
+  { taintBasedEvictions }: World['config'],
+  { manager }: Run,
+  line: RequestLine,
+): string | undefined {
   const { resource, name } = line;
-  if (!isDeletion(line) || resource !== 'pods') return undefined;
+  if (!isDeletion(line) || resource !== 'pods' || !taintBasedEvictions) return undefined;
   const pod = manager.informers.pods.store.get(objectKey('default', name));
   const node = pod === undefined ? undefined : manager.informers.nodes.store.get(pod.nodeName);
-  return pod === undefined || node === undefined || isOver(pod)
-    ? undefined
-    : whyNotEvicted(manager.lifecycle.stages, node);
+  if (pod === undefined || node === undefined || isOver(pod)) return undefined;
+  const taints = noExecuteTaints(node.taints);
+  if (taints.length > 0 && taints.every((taint) => toleratesForever(pod.tolerations, taint)))
+    return 'the pod tolerates the taints of its node';
+  return whyNotEvicted(manager.lifecycle.stages, node);
 }
 
 function whyNotEvicted(stages: Stages, node: NodeView): string | undefined {

@@ -1,10 +1,15 @@
 // No collection of a replica grows beyond the cluster: it has one entry at most for each node, pod or zone that existed a
 // short time ago.
+import { sameJson } from '../../machinery/api/json-values.ts';
 import type { Node } from '../../machinery/api/node.ts';
 import type { CollectionSize } from '../../controller/snapshot/collection-sizes.ts';
+import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
 import { countedZoneOf, levelsOf } from '../policy-zones.ts';
 import type { World } from '../world.ts';
 import type { Report } from './violation.ts';
+
+/** Within this time a replica knows a change of labels. */
+const knownMs = 60_000;
 
 type Kind = CollectionSize['per'];
 
@@ -14,15 +19,17 @@ export class SizeChecker {
   /** By name: when it last existed. */
   readonly #seenMs: Readonly<Record<Kind, Map<string, number>>> = { node: new Map(), pod: new Map(), zone: new Map() };
   #memoryMs: number;
+  /** Nodes before a change of their labels, oldest first. */
+  readonly #relabelled: { readonly atMs: number; readonly node: Node }[] = [];
 
   /** `memoryMs`: for how long what was deleted may be remembered. */
   constructor(world: World, report: Report, memoryMs: number) {
     this.#world = world;
     this.#report = report;
     this.#memoryMs = memoryMs;
-    world.storage.onCommit((resource, { object }) => {
-      if (resource === 'nodes') this.#note('node', object.name);
-      if (resource === 'pods') this.#note('pod', object.key);
+    world.storage.onCommit((resource, change) => {
+      if (resource === 'nodes') this.#noteNode(change);
+      if (resource === 'pods') this.#note('pod', change.object.key);
     });
   }
 
@@ -46,11 +53,25 @@ export class SizeChecker {
   #noteAll(): void {
     const { storage, config } = this.#world;
     const nodes: readonly Node[] = storage.list('nodes');
-    for (const node of nodes) {
-      this.#note('node', node.metadata.name ?? '');
+    for (const node of nodes) this.#note('node', node.metadata.name ?? '');
+    for (const node of [...nodes, ...this.#recentlyRelabelled()]) {
       for (const zone of levelsOf(countedZoneOf(node, config.policies))) this.#note('zone', zone);
     }
     for (const { metadata } of storage.list('pods')) this.#note('pod', `${metadata.namespace}/${metadata.name}`);
+  }
+
+  #noteNode({ object, previous }: StoreChange): void {
+    const { storage, timeline } = this.#world;
+    this.#note('node', object.name);
+    if (previous === undefined || sameJson(previous.labels, object.labels)) return;
+    this.#relabelled.push({ atMs: timeline.nowMs, node: storage.decode('nodes', previous) });
+  }
+
+  /** A replica that gets new settings may know the labels of a moment ago. */
+  #recentlyRelabelled(): readonly Node[] {
+    const sinceMs = this.#world.timeline.nowMs - knownMs;
+    while ((this.#relabelled[0]?.atMs ?? Infinity) < sinceMs) this.#relabelled.shift();
+    return this.#relabelled.map(({ node }) => node);
   }
 
   #note(kind: Kind, name: string): void {

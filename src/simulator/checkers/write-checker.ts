@@ -10,6 +10,7 @@ import {
   type Taint,
   taintKeys,
 } from '../../machinery/api/taints.ts';
+import { sameJson } from '../../machinery/api/json-values.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { tolerates } from '../../machinery/api/tolerations.ts';
 import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
@@ -19,6 +20,7 @@ import type { Requester } from '../server/storage.ts';
 import type { World } from '../world.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import { isOwnOutOfService } from './out-of-service-checker.ts';
+import { ShortestGraces } from './shortest-graces.ts';
 import type { Report } from './violation.ts';
 
 /** Time for which a node's taints are remembered after they were removed. */
@@ -62,8 +64,13 @@ export class WriteChecker {
   readonly #absentUntilMs = new Map<string, number>();
   /** Since when each node is Ready, where it is. */
   readonly #readySince = new Map<string, number>();
+  /** The last time in which each node was not Ready. */
+  readonly #unready = new Map<string, { readonly fromMs: number; toMs: number }>();
   /** Since when each replica is the holder of the lease, and how far its wall clock was ahead at most in its renewals since. */
   readonly #leadsSince = new Map<string, { readonly atMs: number; readonly aheadMs: number }>();
+  readonly #graces: ShortestGraces;
+  /** By uid: earlier versions of a pod whose tolerations users changed since, each until when it was the latest. */
+  readonly #earlier = new Map<string, readonly { readonly untilMs: number; readonly pod: Pod }[]>();
   /** By uid: when the pod was created. */
   readonly #created = new Map<string, number>();
   /** NoExecute taints and pod deletions of this controller so far. */
@@ -74,6 +81,7 @@ export class WriteChecker {
     this.#heartbeats = heartbeats;
     this.#report = report;
     this.#latenessMs = latenessMs;
+    this.#graces = new ShortestGraces(world);
     world.storage.onCommit((resource, change, by) => this.#onCommit(resource, change, by));
     world.storage.onRestore(() => this.#onRestore());
   }
@@ -89,6 +97,7 @@ export class WriteChecker {
     if (resource === 'leases' && by.client === 'election') this.#noteLeader(change, by.process);
     if (resource === 'nodes') this.#onNode(change, isController);
     if (resource === 'pods') this.#noteCreation(change);
+    if (resource === 'pods' && by.process === 'user') this.#noteTolerations(change);
     if (resource === 'pods' && isController) this.#onPod(change, by.process);
   }
 
@@ -114,6 +123,8 @@ export class WriteChecker {
   }
 
   #checkNodeWrite(name: string, before: Node, after: Node): void {
+    if (!this.#world.config.controllers.nodeLifecycle)
+      this.#report('mode-is-kept', name, 'was written, and this controller only evicts');
     const foreign = (node: Node): string =>
       JSON.stringify((node.spec?.taints ?? []).filter((taint) => !ownKeys.has(taint.key) && !isOwnOutOfService(taint)));
     if (foreign(before) !== foreign(after)) {
@@ -131,7 +142,7 @@ export class WriteChecker {
    * the Ready condition. Unknown follows from a silence.
    */
   #checkCondition(name: string, before: Node, after: Node): void {
-    const { timeline, restoredAtMs, graceMsMin } = this.#world;
+    const { timeline, restoredAtMs } = this.#world;
     if (timeline.nowMs - restoredAtMs < restoredMs) return;
     const ready = readyOf(before);
     const key = { False: taintKeys.notReady, Unknown: taintKeys.unreachable }[ready];
@@ -145,7 +156,7 @@ export class WriteChecker {
     const isReadable = timeline.nowMs - this.#world.undecodableLeasesUntilMs > this.#latenessMs;
     if (ready === 'Unknown' || readyOf(after) !== 'Unknown' || !isReadable) return;
     const silentMs = this.#heartbeats.longestSilenceMs(name, timeline.nowMs - this.#latenessMs);
-    if (silentMs < graceMsMin - 2 * secondMs)
+    if (silentMs < this.#graces.of(name) - 2 * secondMs)
       this.#report('unknown-has-reason', name, `was silent for ${Math.round(silentMs / secondMs)} s at most`);
   }
 
@@ -155,17 +166,43 @@ export class WriteChecker {
   }
 
   #noteReady(name: string, node: Node | undefined): void {
+    const { nowMs } = this.#world.timeline;
+    const unready = this.#unready.get(name);
+    if (node === undefined || readyOf(node) !== 'True') {
+      if (unready?.toMs !== Infinity) this.#unready.set(name, { fromMs: nowMs, toMs: Infinity });
+    } else if (unready?.toMs === Infinity) unready.toMs = nowMs;
     if (node === undefined || readyOf(node) !== 'True') this.#readySince.delete(name);
     else if (!this.#readySince.has(name)) this.#readySince.set(name, this.#world.timeline.nowMs);
   }
 
   #noteCreation({ kind, object }: StoreChange): void {
     if (kind === 'added') this.#created.set(object.uid, this.#world.timeline.nowMs);
-    if (kind === 'deleted') this.#created.delete(object.uid);
+    if (kind !== 'deleted') return;
+    this.#created.delete(object.uid);
+    this.#earlier.delete(object.uid);
+  }
+
+  /** A replica may not know the latest tolerations of a pod yet. */
+  #noteTolerations({ kind, object, previous }: StoreChange): void {
+    if (kind === 'deleted' || previous === undefined) return;
+    const { storage, timeline } = this.#world;
+    const pod: Pod = storage.decode('pods', previous);
+    const after: Pod = storage.decode('pods', object);
+    if (sameJson(pod.spec?.tolerations ?? [], after.spec?.tolerations ?? [])) return;
+    const known = this.#earlier.get(object.uid) ?? [];
+    this.#earlier.set(object.uid, [...known, { untilMs: timeline.nowMs, pod }]);
+  }
+
+  /** The pod as it is, and as a replica may have it. */
+  #versionsOf(pod: Pod): readonly Pod[] {
+    const sinceMs = this.#world.timeline.nowMs - this.#latenessMs;
+    const earlier = this.#earlier.get(pod.metadata.uid ?? '') ?? [];
+    return [pod, ...earlier.filter(({ untilMs }) => untilMs > sinceMs).map((version) => version.pod)];
   }
 
   #onNoExecute(name: string, node: Node): void {
     const { timeline, settings, config } = this.#world;
+    if (!config.taintBasedEvictions) this.#report('mode-is-kept', name, 'got a NoExecute taint in eviction mode');
     this.counts.taints += 1;
     for (const zone of levelsOf(countedZoneOf(node, config.policies))) {
       const times = this.#added.get(zone) ?? [];
@@ -240,21 +277,40 @@ export class WriteChecker {
 
   /** Some NoExecute taint of the node has been there for longer than the pod tolerates it, or the node is gone. */
   #checkDeletion(pod: Pod, process: string): void {
-    const { storage, timeline } = this.#world;
+    const { storage } = this.#world;
     const node = pod.spec?.nodeName ?? '';
     this.counts.deletions += 1;
     const isOver = ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '');
     if (isOver || storage.get('nodes', { name: node }) === undefined || this.#wasAbsent(node)) return;
-    const isDue = (this.#spans.get(node) ?? []).some(
-      (span) => this.#isDue(pod, span, timeline.nowMs) || this.#isDueByStamp(pod, span, process),
-    );
-    if (!isDue)
-      this.#report(
-        'deletion-has-reason',
-        `default/${pod.metadata.name}`,
-        `deleted from ${node} without a taint that was due`,
-      );
+    this.#checkCause(pod, node, process);
     this.#checkHealthy(pod, node);
+  }
+
+  #checkCause(pod: Pod, node: string, process: string): void {
+    const { controllers, taintBasedEvictions } = this.#world.config;
+    if (!controllers.taintEviction) this.#report('mode-is-kept', node, 'its pods are deleted by a detector');
+    const isDue = taintBasedEvictions ? this.#isDueByTaint(pod, process) : this.#isTimedOut(node);
+    if (isDue) return;
+    const text = `deleted from ${node} without a taint or timeout that was due`;
+    this.#report('deletion-has-reason', `default/${pod.metadata.name}`, text);
+  }
+
+  #isDueByTaint(pod: Pod, process: string): boolean {
+    const { nowMs } = this.#world.timeline;
+    const spans = this.#spans.get(pod.spec?.nodeName ?? '') ?? [];
+    return this.#versionsOf(pod).some((version) =>
+      spans.some((span) => this.#isDue(version, span, nowMs) || this.#isDueByStamp(version, span, process)),
+    );
+  }
+
+  /** In eviction mode: a short time ago the node was not Ready, or silent, for the timeout. */
+  #isTimedOut(node: string): boolean {
+    const { timeline, config } = this.#world;
+    const sinceMs = timeline.nowMs - this.#latenessMs;
+    const { fromMs = Infinity, toMs = -Infinity } = this.#unready.get(node) ?? {};
+    const unreadyMs = toMs < sinceMs ? 0 : Math.min(toMs, timeline.nowMs) - fromMs;
+    const silentMs = this.#heartbeats.longestSilenceMs(node, sinceMs);
+    return Math.max(unreadyMs, silentMs) >= config.podEvictionTimeoutMs - 2 * secondMs;
   }
 
   /** True if the node was absent: it may have come back, also by a restore, after the deletion was decided. */
@@ -269,7 +325,8 @@ export class WriteChecker {
     const silentMs = this.#heartbeats.longestSilenceMs(node, timeline.nowMs - readyMs + this.#healthyMsMin / 2);
     const isHealthy = readyMs > this.#healthyMsMin && readyMs < healthyMsMax && silentMs < 15 * secondMs;
     const isDueForOther = (this.#spans.get(node) ?? []).some(
-      (span) => !isHealthTaint(span.taint) && this.#isDue(pod, span, timeline.nowMs),
+      (span) =>
+        !isHealthTaint(span.taint) && this.#versionsOf(pod).some((each) => this.#isDue(each, span, timeline.nowMs)),
     );
     if (!isHealthy || isDueForOther) return;
     const text = `deleted from ${node}, which is Ready for ${Math.round(readyMs / secondMs)} s`;

@@ -16,6 +16,12 @@ export interface ClusterPlan {
   readonly servers: number;
   readonly controller: ControllerOptions;
   readonly watchCanary: boolean;
+  /** Absent: all. */
+  readonly mode?: ControllerMode;
+  /** Another replica runs in shadow mode. */
+  readonly hasShadow?: boolean;
+  /** Writes in flight, of each kind; absent: the default. */
+  readonly concurrentWrites?: number;
   /** Requests per second and burst of the main client. */
   readonly limits: { readonly qps: number; readonly burst: number };
   /** One leg, without faults. */
@@ -26,7 +32,10 @@ export interface ClusterPlan {
   readonly driftMax: number;
 }
 
-const zoneNames = ['a', 'b', 'c'] as const;
+export const zoneNames = ['a', 'b', 'c'] as const;
+
+/** What the processes of the controller do. `detector`: no evictions for taints; `evictor`: nothing else; `deleter`: eviction mode. */
+export type ControllerMode = 'all' | 'detector' | 'evictor' | 'deleter';
 
 /** Small clusters: what is wrong shows with few nodes, and small ones run fast. */
 export function planCluster(random: Random): ClusterPlan {

@@ -83,11 +83,13 @@ export class Replica {
       apis: {
         main: client('main', this.#options.limits, mayWrite),
         freshness: client('freshness', freshnessLimits, mayWrite),
-        writing: {
-          events: client('events', eventLimits(this.#options.limits), mayWrite),
-          election: client('election', electionLimits(config().leaderElectRenewDeadlineMs)),
-          canary: client('canary', canaryLimits, mayWrite),
-        },
+        writing: config().shadow
+          ? undefined
+          : {
+              events: client('events', eventLimits(this.#options.limits), mayWrite),
+              election: client('election', electionLimits(config().leaderElectRenewDeadlineMs)),
+              canary: client('canary', canaryLimits, mayWrite),
+            },
       },
       lanes: makeLanes(),
       clock: process,

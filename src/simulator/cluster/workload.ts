@@ -44,6 +44,14 @@ const statefulShare = 0.2;
 const pinnedShare = 0.1;
 const statefulNames = 6;
 
+/** Label by which budgets select pods. */
+export const appLabel = 'example.com/app';
+
+/** Every other pod is of the same app. */
+function appOf(created: number): string {
+  return created % 2 === 0 ? 'a' : 'b';
+}
+
 /** Template of a pod: what differs between pods. */
 interface PodTemplate {
   readonly tolerations: readonly Toleration[];
@@ -133,7 +141,7 @@ export class Workload {
     const { storage } = this.#options;
     this.#created += 1;
     const pod: Pod = {
-      metadata: { name: this.#nextName(), namespace: 'default' },
+      metadata: { name: this.#nextName(), namespace: 'default', labels: { [appLabel]: appOf(this.#created) } },
       spec: {
         nodeName,
         terminationGracePeriodSeconds: graceSeconds,

@@ -5,6 +5,17 @@ import type { Random } from '../../machinery/ports/random.ts';
 import { chance, oneOf } from '../draw.ts';
 import { type Drill, type DrillCluster, type DrillPlan, planDrill } from './drill-plan.ts';
 import { planChurn, planUnseenDeletions } from './churn-drill.ts';
+import {
+  planBudgetDrill,
+  planCooldownDrill,
+  planDeletionRateDrill,
+  planEqualClaimsDrill,
+  planFlappingDrill,
+  planLostVerbDrill,
+  planOldMaintenanceDrill,
+  planPauseDrill,
+  planPlacesDrill,
+} from './meeting-drills.ts';
 import { planFencingDrill, planMaintenanceDrill, planRateChange, planZonesDrill } from './policy-drills.ts';
 import {
   planLateAnswers,
@@ -25,9 +36,26 @@ const policySource = 0x14_61;
 const policyShare = 0.1;
 const ofPolicies = [planMaintenanceDrill, planZonesDrill, planFencingDrill] as const;
 
+/** Seed of the random source of drills in which features meet. */
+const meetingSource = 0x2_45_62;
+const meetingShare = 0.12;
+const ofMeetings = [
+  planBudgetDrill,
+  planBudgetDrill,
+  planCooldownDrill,
+  planPauseDrill,
+  planOldMaintenanceDrill,
+  planEqualClaimsDrill,
+  planPlacesDrill,
+  planDeletionRateDrill,
+  planFlappingDrill,
+  planLostVerbDrill,
+] as const;
+
 /** Undefined where the cluster is too small for what was drawn. */
 export function drawDrill(seed: number, cluster: DrillCluster): Drill | undefined {
   return (
+    drawFrom(new SeededRandom(seed ^ meetingSource), meetingShare, ofMeetings, cluster) ??
     drawFrom(new SeededRandom(seed ^ policySource), policyShare, ofPolicies, cluster) ??
     drawFrom(new SeededRandom(seed ^ newestSource), newestShare, newest, cluster) ??
     drawEarlier(seed, cluster)

@@ -1,5 +1,6 @@
 // The drill of a seed: a short story in a cluster that has settled, without any other fault. So it has narrow bounds:
 // how late a write may be, and that nothing else is written.
+import type { FlappingRule } from '../../controller/model/policy.ts';
 import type { Random } from '../../machinery/ports/random.ts';
 import { chance, oneOf } from '../draw.ts';
 import type { PlannedFault } from '../faults/world-fault.ts';
@@ -19,6 +20,18 @@ export interface DrillCluster {
   readonly clocksAgree: boolean;
   /** The longest hold of a path failure in this cluster. */
   readonly pathFailureHoldMs: number;
+}
+
+interface BudgetStory {
+  readonly nodes: readonly string[];
+  /** How long after its deletion was due a pod is held. */
+  readonly timeoutMs: number;
+  /** What its deletion may be late because of Retry-After, or a change of the leader. */
+  readonly waitsMs: number;
+  /** Evictions are allowed from this time on. */
+  readonly allowedMs?: number;
+  /** Nothing is deleted, and no budget asked. */
+  readonly paused?: { readonly fromMs: number; readonly untilMs: number };
 }
 
 export interface Drill {
@@ -50,6 +63,19 @@ export interface Drill {
   readonly ownZones?: readonly string[];
   /** A machine that is switched off, which is proven from this time on; Infinity: never. */
   readonly fenced?: { readonly node: string; readonly provenMs: number };
+  /** Nodes that report Ready=False and have no other fault, and whose pods the Eviction API does not let go. */
+  readonly budget?: BudgetStory;
+  /** The breaker stays closed to the second node for this time after the recovery of the first one. */
+  readonly cooldown?: { readonly recovers: string; readonly waits: string; readonly forMs: number };
+  /** Nothing that makes this node or its pods worse is written before this time. */
+  readonly paused?: { readonly node: string; readonly untilMs: number };
+  /** A node that is silent has its NoExecute taint by this time. */
+  readonly taintedBy?: { readonly node: string; readonly byMs: number };
+  /** One of these nodes may be emptied at once, by the NoExecute taint with this key. */
+  readonly places?: { readonly nodes: readonly string[]; readonly taint: string };
+  readonly deletionRate?: { readonly nodes: readonly string[]; readonly perSecond: number };
+  /** A node that recovers again and again, and is released by this time. */
+  readonly flapped?: { readonly node: string; readonly rule: FlappingRule; readonly isReleasedByMs: number };
   /** Nodes that get no NoExecute taint and no mark before the first time, and their marks by the second at the latest. */
   readonly held?: { readonly nodes: readonly string[]; readonly untilMs: number; readonly byMs: number | undefined };
 }

@@ -1,6 +1,6 @@
 // What was committed during a drill.
 import type { Event } from '../../machinery/api/event.ts';
-import type { Node } from '../../machinery/api/node.ts';
+import { flappingAnnotation, type Node } from '../../machinery/api/node.ts';
 import type { Pod } from '../../machinery/api/pod.ts';
 import type { Taint } from '../../machinery/api/taints.ts';
 import type { Toleration } from '../../machinery/api/tolerations.ts';
@@ -24,6 +24,8 @@ export interface NodeState {
   readonly oldOs: string | undefined;
   /** Empty if not reported. */
   readonly bootID: string;
+  /** Value of the annotation that says until when a flapping node is kept; absent without it. */
+  readonly flapping?: string | undefined;
 }
 
 /** Patches that the controller sent, and commits, those of others included. */
@@ -52,6 +54,8 @@ export interface PodRecord {
   /** Time at which the deletion was accepted, and its author. */
   deletion: { readonly atMs: number; readonly byController: boolean } | undefined;
   goneMs: number | undefined;
+  /** When the controller sent requests to delete it: not those to evict it. */
+  readonly deletes: number[];
   readonly writes: Writes;
 }
 
@@ -93,6 +97,11 @@ export class DrillRecord {
     if (record !== undefined && pod?.deletion === undefined) record.writes.sent += 1;
   }
 
+  /** The controller sent a request to delete this pod. */
+  noteDelete(uid: string): void {
+    this.pods.get(uid)?.deletes.push(this.#world.timeline.nowMs);
+  }
+
   #onCommit(resource: string, change: StoreChange, { process }: Requester): void {
     const { storage } = this.#world;
     const byController = process.startsWith('replica-');
@@ -127,7 +136,8 @@ export class DrillRecord {
     const { 'kubernetes.io/os': os, 'beta.kubernetes.io/os': oldOs } = node.metadata.labels ?? {};
     const zone = countedZoneOf(node, this.#world.config.policies);
     const bootID = node.status?.nodeInfo?.['bootID'] ?? '';
-    return { ready: readyOf(node), zone, taints: node.spec?.taints ?? [], os, oldOs, bootID };
+    const flapping = node.metadata.annotations?.[flappingAnnotation];
+    return { ready: readyOf(node), zone, taints: node.spec?.taints ?? [], os, oldOs, bootID, flapping };
   }
 
   #onPod({ kind, object }: StoreChange, byController: boolean): void {
@@ -159,6 +169,7 @@ export class DrillRecord {
       isOver: isPodOver(pod),
       deletion: deletionTimestamp === undefined ? undefined : { atMs: nowMs, byController },
       goneMs: undefined,
+      deletes: [],
       writes: { sent: 0, committed: 0 },
     };
     this.pods.set(uid, record);

@@ -6,7 +6,7 @@ import type { Report } from '../checkers/violation.ts';
 import { FaultDriver } from '../faults/fault-driver.ts';
 import type { RequestLine } from '../network/network.ts';
 import { isReady, zoneNameOf } from '../node-fields.ts';
-import { type EvictionRate, ratesOf } from '../policy-zones.ts';
+import { type EvictionRate, policyOf, ratesOf } from '../policy-zones.ts';
 import { wallStartMs, type World } from '../world.ts';
 import { drawDrill } from './draw-drill.ts';
 import type { Drill, DrillCluster } from './drill-plan.ts';
@@ -64,8 +64,9 @@ export class DrillRun {
   /** A replica sent a request. */
   onSent(line: RequestLine): void {
     if (this.#drill === undefined) return;
-    const { verb, resource, name } = line;
+    const { verb, resource, name, uid = '' } = line;
     if (verb === 'patch') this.#record.notePatch(resource, name);
+    if (verb === 'delete' && resource === 'pods') this.#record.noteDelete(uid);
     this.#waits.onSent(line, this.#options.world.timeline.nowMs);
   }
 
@@ -110,10 +111,19 @@ export class DrillRun {
     const knownMs = knownLatencies * this.#options.latencyMsMax;
     const { config: options, settings } = world;
     const rates = (zone: string): readonly EvictionRate[] => ratesOf(zone, settings);
-    const context = { drill: this.#drill, record: this.#record, span, options, rates, slackMs, knownMs, waitsMs };
+    const record = this.#record;
+    const graceMsOf = (node: string): number => this.#graceMsOf(node);
+    const context = { drill: this.#drill, record, span, options, graceMsOf, rates, slackMs, knownMs, waitsMs };
     for (const { invariant, subject, text } of findDrillViolations(context)) {
       report(invariant, subject, `${text} (drill ${this.#drill.name} from ${(span.fromMs / 1_000).toFixed(1)} s)`);
     }
+  }
+
+  #graceMsOf(name: string): number {
+    const { config, storage } = this.#options.world;
+    const node: Node | undefined = storage.get('nodes', { name });
+    const policy = policyOf(node?.metadata ?? { name }, config.policies);
+    return policy?.nodeMonitorGracePeriodMs ?? config.nodeMonitorGracePeriodMs;
   }
 
   #cluster(): DrillCluster {

@@ -1,46 +1,17 @@
 // What was wrong in a drill: too late, too early, twice, or without a reason. From what was committed only.
-import { isHealthTaint, type Taint } from '../../machinery/api/taints.ts';
-import { tolerates } from '../../machinery/api/tolerations.ts';
-import type { ControllerOptions } from '../../controller/model/options.ts';
+import type { Taint } from '../../machinery/api/taints.ts';
 import { isForHealth } from '../../controller/taint-eviction/decide-eviction.ts';
-import type { DrillRecord, NodeRecord, NodeState, PodRecord } from './drill-record.ts';
+import type { NodeRecord, NodeState, PodRecord } from './drill-record.ts';
 import type { Drill } from './drill-plan.ts';
-import type { EvictionRate } from '../policy-zones.ts';
-import { findFastTaints, healthTaintsIn, noExecuteHealth, shortKey } from './find-fast-taints.ts';
+import type { DrillContext, DrillViolation, Span } from './drill-context.ts';
+import { dueTimes, earlyMs, readyAt, seconds, stateAt } from './due-times.ts';
+import { findFastTaints, healthTaintsIn, noExecuteHealth } from './find-fast-taints.ts';
+import { findMeetingViolations } from './find-meeting-violations.ts';
 import { findPolicyViolations } from './find-policy-violations.ts';
 import { retriedMs } from './write-drills.ts';
 
-interface DrillViolation {
-  readonly invariant: string;
-  readonly subject: string;
-  readonly text: string;
-}
-
-/** Time stamps of whole seconds, and one latency. */
-const earlyMs = 1_700;
 /** Quarantine of a missing node, and two rounds of the collector. */
 const orphanedMs = 85_000;
-
-/** The times are virtual. */
-interface Span {
-  readonly fromMs: number;
-  readonly untilMs: number;
-}
-
-interface DrillContext {
-  readonly drill: Drill;
-  readonly record: DrillRecord;
-  readonly span: Span;
-  readonly options: ControllerOptions;
-  /** Eviction rates of a zone, by time. */
-  readonly rates: (zone: string) => readonly EvictionRate[];
-  /** Time within which a due act is done: latencies, a read of the lease, the rate limit of requests. */
-  readonly slackMs: number;
-  /** A heartbeat that was committed so short a time before a write may not be known to the controller. */
-  readonly knownMs: number;
-  /** A request may have waited so long for the limit of the client. */
-  readonly waitsMs: number;
-}
 
 type Check = (context: DrillContext) => readonly DrillViolation[];
 
@@ -61,6 +32,7 @@ const checks: readonly Check[] = [
   findRepeatedEvents,
   findOrphans,
   findPolicyViolations,
+  findMeetingViolations,
 ];
 
 export function findDrillViolations(context: DrillContext): readonly DrillViolation[] {
@@ -94,11 +66,11 @@ function findUnnoticed(
   nodes: ReturnType<typeof promptNodes>,
   slackMs: number,
 ): readonly DrillViolation[] {
-  const { options, span, drill } = context;
+  const { graceMsOf, span, drill } = context;
   const fromMs = Math.max(span.fromMs + (drill.graceFromMs ?? 0), acceptedMs(context));
   return nodes.flatMap(([subject, { heartbeats, states }]) => {
     const late = heartbeats.find((atMs, index) => {
-      const dueMs = Math.max(atMs + options.nodeMonitorGracePeriodMs, fromMs) + slackMs;
+      const dueMs = Math.max(atMs + graceMsOf(subject), fromMs) + slackMs;
       const nextMs = heartbeats[index + 1] ?? span.untilMs;
       return (
         dueMs >= span.fromMs + slackMs &&
@@ -112,12 +84,12 @@ function findUnnoticed(
   });
 }
 
-function findEarlyUnknowns({ record, options, knownMs }: DrillContext): readonly DrillViolation[] {
+function findEarlyUnknowns({ record, graceMsOf, knownMs }: DrillContext): readonly DrillViolation[] {
   return [...record.nodes].flatMap(([subject, { heartbeats, states }]) => {
     const early = states.find(({ byController, ready, atMs }, index) => {
       const lastMs = heartbeats.findLast((heartbeatMs) => heartbeatMs <= atMs - knownMs) ?? -Infinity;
       const isNew = index > 0 && ready === 'Unknown' && states[index - 1]?.ready !== 'Unknown';
-      return byController && isNew && atMs - lastMs < options.nodeMonitorGracePeriodMs - 1_000;
+      return byController && isNew && atMs - lastMs < graceMsOf(subject) - 1_000;
     });
     const text = `is Unknown at ${seconds(early?.atMs ?? 0)}, within the grace period`;
     return early === undefined ? [] : [{ invariant: 'unknown-has-reason', subject, text }];
@@ -247,17 +219,22 @@ function findEarlyDeletions({ drill, record }: DrillContext): readonly DrillViol
   });
 }
 
+/** Nodes whose pods may wait for something else than their toleration. */
+function isWaiting({ stuck, budget, deletionRate }: Drill, node: string): boolean {
+  return [stuck, budget?.nodes, deletionRate?.nodes].some((nodes) => nodes?.includes(node) === true);
+}
+
 /**
  * A deletion for the health of a node is held while the node renews its lease again: the status of its kubelet, which
  * removes the taint, comes up to 10 s later. A node that becomes silent instead loses its pods a grace period later.
  */
 function findLateDeletions(context: DrillContext): readonly DrillViolation[] {
-  const { drill, record, span, slackMs, options } = context;
+  const { drill, record, span, slackMs, graceMsOf } = context;
   if (drill.mayBeLate === true) return [];
   const acceptsMs = acceptedMs(context);
   const lateMs = slackMs + earlyMs;
-  const heldMs = options.nodeMonitorGracePeriodMs + lateMs;
   const isLate = (pod: PodRecord): boolean => {
+    const heldMs = graceMsOf(pod.node) + lateMs;
     const { states = [], heartbeats = [] } = record.nodes.get(pod.node) ?? {};
     const endMs = pod.deletion?.atMs ?? span.untilMs;
     const dueMs = states.flatMap(({ atMs }) => dueTimes(pod, states, atMs));
@@ -274,63 +251,11 @@ function findLateDeletions(context: DrillContext): readonly DrillViolation[] {
     });
   };
   return [...record.pods.values()]
-    .filter((pod) => !pod.isOver && !drill.stuck.includes(pod.node) && isLate(pod))
+    .filter((pod) => !pod.isOver && !isWaiting(drill, pod.node) && isLate(pod))
     .map(({ key: subject, node }) => {
       const text = `is on ${node} ${slackMs / 1_000} s after its toleration expired`;
       return { invariant: 'deleted-in-time', subject, text };
     });
-}
-
-/** When the NoExecute taints at this time are due for the pod. A swap of health taints keeps the earlier deadline. */
-function dueTimes(
-  pod: PodRecord,
-  states: readonly NodeState[],
-  atMs: number,
-  counts: (taint: Taint) => boolean = () => true,
-): readonly number[] {
-  const all = (stateAt(states, atMs)?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
-  const taints = all.filter(counts);
-  return taints.flatMap((taint) => {
-    const own = endMs(
-      pod,
-      taint,
-      sinceMs(states, atMs, (other) => other.key === taint.key && other.effect === taint.effect),
-    );
-    if (!isHealthTaint(taint)) return own;
-    const swapped = states.findLast(
-      (state) => state.atMs <= atMs && noExecuteHealth(state) !== '' && noExecuteHealth(state) !== shortKey(taint),
-    );
-    const hasBoth =
-      swapped !== undefined &&
-      sinceMs(states, atMs, (other) => isHealthTaint(other) && other.effect === 'NoExecute') <= swapped.atMs;
-    const [before] = swapped?.taints.filter((other) => isHealthTaint(other) && other.effect === 'NoExecute') ?? [];
-    if (!hasBoth || before === undefined) return own;
-    return [
-      ...own,
-      ...endMs(
-        pod,
-        before,
-        sinceMs(states, swapped.atMs, (other) => other.key === before.key && other.effect === 'NoExecute'),
-      ),
-    ];
-  });
-}
-
-function endMs(pod: PodRecord, taint: Taint, fromMs: number): readonly number[] {
-  const toleration = pod.tolerations.find((candidate) => tolerates(candidate, taint));
-  if (toleration !== undefined && toleration.tolerationSeconds === undefined) return [];
-  return [Math.max(fromMs, pod.createdMs) + Math.max(0, toleration?.tolerationSeconds ?? 0) * 1_000];
-}
-
-/** Since when, without a break until `atMs`, some taint of the node matches. */
-function sinceMs(states: readonly NodeState[], atMs: number, matches: (taint: Taint) => boolean): number {
-  let fromMs = Infinity;
-  for (const state of states) {
-    if (state.atMs > atMs) break;
-    if (!state.taints.some(matches)) fromMs = Infinity;
-    else if (fromMs === Infinity) fromMs = state.atMs;
-  }
-  return fromMs;
 }
 
 /** No pod is marked NotReady whose node has been Ready for longer than a write takes. */
@@ -413,22 +338,10 @@ function readySpans(states: readonly NodeState[], { untilMs }: Span): readonly (
   return starts.map(({ ready, atMs }, index) => ({ ready, fromMs: atMs, untilMs: starts[index + 1]?.atMs ?? untilMs }));
 }
 
-function stateAt(states: readonly NodeState[], atMs: number): NodeState | undefined {
-  return states.findLast((state) => state.atMs <= atMs);
-}
-
-function readyAt(states: readonly NodeState[], atMs: number): string | undefined {
-  return stateAt(states, atMs)?.ready;
-}
-
 function isPresent(states: readonly NodeState[], atMs: number): boolean {
   return !['gone', 'missing', undefined].includes(readyAt(states, atMs));
 }
 
 function healthTaints(states: readonly NodeState[], effect: string, atMs: number): string {
   return healthTaintsIn(stateAt(states, atMs) ?? { taints: [] }, effect);
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1_000).toFixed(1)} s`;
 }

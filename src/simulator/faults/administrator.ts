@@ -18,15 +18,19 @@ export const fencedCondition = 'Fenced';
 export const fencedTaint = fencingTaints[0] ?? '';
 
 /** Returns the function that ends it. */
-export function beginMaintenance(world: World, { node, signal }: Of<'maintenance'>, attempt: Try): Undo {
+export function beginMaintenance(
+  world: World,
+  { node, signal, ageSeconds = 0 }: Of<'maintenance'>,
+  attempt: Try,
+): Undo {
   const { storage } = world;
   if (signal === 'condition') {
     const set = (status: Condition['status']): void =>
-      setCondition(world, node, { type: maintenanceCondition, status });
+      setCondition(world, node, { type: maintenanceCondition, status }, ageSeconds);
     attempt(() => set('True'));
     return () => attempt(() => set('False'));
   }
-  const stamp = signal === 'taint' ? { timeAdded: nowText(world) } : {};
+  const stamp = signal === 'taint' ? { timeAdded: timeText(world, ageSeconds) } : {};
   attempt(() => addTaint(storage, node, { key: maintenanceTaint, effect: 'PreferNoSchedule', ...stamp }));
   return () => attempt(() => removeTaint(storage, node, maintenanceTaint));
 }
@@ -70,14 +74,14 @@ export function editTaints(storage: Storage, name: string, edit: (taints: readon
   if (node !== undefined) storage.merge('nodes', { name }, { spec: { taints: edit(node.spec?.taints ?? []) } });
 }
 
-function setCondition(world: World, name: string, set: Pick<Condition, 'type' | 'status'>): void {
+function setCondition(world: World, name: string, set: Pick<Condition, 'type' | 'status'>, ageSeconds = 0): void {
   const node: Node | undefined = world.storage.get('nodes', { name });
   if (node === undefined) return;
   const others = listConditions(node.status?.conditions).filter(({ type }) => type !== set.type);
-  const condition = { ...set, reason: 'ByAdministrator', message: '', lastTransitionTime: nowText(world) };
+  const condition = { ...set, reason: 'ByAdministrator', message: '', lastTransitionTime: timeText(world, ageSeconds) };
   world.storage.merge('nodes', { name }, { status: { conditions: [...others, condition] } }, 'status');
 }
 
-function nowText({ timeline }: World): string {
-  return formatTime(wallStartMs + timeline.nowMs);
+function timeText({ timeline }: World, ageSeconds: number): string {
+  return formatTime(wallStartMs + timeline.nowMs - ageSeconds * 1_000);
 }

@@ -8,14 +8,17 @@ import { beginMaintenance, editTaints, fence } from './administrator.ts';
 import { enlarge } from './large-objects.ts';
 import { addNetworkFault, isChosen } from './network-faults.ts';
 import { addTemporaryNodes } from './temporary-nodes.ts';
+import { beginUserAct } from './user-acts.ts';
 import {
   type ClusterFault,
   isNetworkFault,
   isReplicaFault,
   isServerFault,
+  isUserFault,
   type PlannedFault,
   type ReplicaFault,
   type ServerFault,
+  type UserFault,
   type WorldFault,
 } from './world-fault.ts';
 
@@ -98,6 +101,7 @@ export class FaultDriver {
     if (isNetworkFault(fault)) return addNetworkFault(this.#world.network, fault);
     if (isServerFault(fault)) return this.#onServers(fault);
     if (isReplicaFault(fault)) return this.#onReplica(fault, forMs);
+    if (isUserFault(fault)) return beginUserAct(this.#world, fault, (act) => this.#try(act)) ?? nothing;
     return isOfAdministrator(fault) ? this.#onAdministrator(fault, forMs) : this.#onCluster(fault, forMs);
   }
 
@@ -174,7 +178,7 @@ export class FaultDriver {
     };
   }
 
-  #onCluster(fault: Exclude<ClusterFault, AdministratorFault>, forMs: number): Undo {
+  #onCluster(fault: Exclude<ClusterFault, AdministratorFault | UserFault>, forMs: number): Undo {
     switch (fault.kind) {
       case 'node':
         this.#onNodes(fault.names, fault.fault, forMs);

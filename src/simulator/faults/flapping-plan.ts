@@ -30,7 +30,7 @@ export function planFlapping(seed: number, { nodes }: ClusterPlan, span: Span): 
   const random = new SeededRandom(seed ^ source);
   if (!chance(random, share)) return [];
   const names = nodes.map(({ name }) => name);
-  const policies = [{ ...makePolicy(names, 'Enforce'), flapping: drawRule(random) }];
+  const policies = [{ ...makePolicy(names, 'Enforce'), flapping: drawFlappingRule(random) }];
   const forMs = span.untilMs - span.fromMs + outlastsMs;
   const flapping = Array.from({ length: wholeBetween(random, 1, 3) }, () => oneOf(random, names));
   return [
@@ -56,7 +56,7 @@ function planFlaps(random: Random, name: string, { fromMs, untilMs }: Span): rea
   return planned;
 }
 
-function drawRule(random: Random): FlappingRule {
+export function drawFlappingRule(random: Random): FlappingRule {
   return {
     recoveries: oneOf(random, [recoveriesMin, 3]),
     // Shorter than the time in which nothing happens after the faults: what a drill does is no repetition.

@@ -80,8 +80,16 @@ export type ClusterFault =
   | { readonly kind: 'zone-move'; readonly node: string; readonly zone: string }
   | { readonly kind: 'delete-pods'; readonly count: number }
   | { readonly kind: 'recreate-node'; readonly node: string }
-  /** An administrator says that the node is in planned maintenance, and no more at the end; `plain`: a taint without a time. */
-  | { readonly kind: 'maintenance'; readonly node: string; readonly signal: 'condition' | 'taint' | 'plain' }
+  /**
+   * An administrator says that the node is in planned maintenance, and no more at the end; `plain`: a taint without a time.
+   * `ageSeconds`: the time in the signal is so long ago.
+   */
+  | {
+      readonly kind: 'maintenance';
+      readonly node: string;
+      readonly signal: 'condition' | 'taint' | 'plain';
+      readonly ageSeconds?: number;
+    }
   /**
    * The machine is switched off, and the fencing agent says so `afterMs` later: of this boot, or, wrongly, of another one.
    * `isLeft`: the agent does not take it back when the machine is switched on, as where it is down itself.
@@ -94,8 +102,35 @@ export type ClusterFault =
       readonly afterMs: number;
       readonly isLeft: boolean;
     }
+  | UserFault
   /** Nodes without a kubelet are created, with pods, and deleted at the end. */
   | { readonly kind: 'temporary-nodes'; readonly prefix: string; readonly count: number; readonly zone: string };
+
+/** What users, administrators and webhooks do to objects that the controller reads and writes. */
+export type UserFault =
+  /** A PodDisruptionBudget of every pod, or of those of one app, allows so many evictions. It is deleted at the end. */
+  | { readonly kind: 'budget'; readonly name: string; readonly app: 'a' | 'b' | undefined; readonly allowed: number }
+  /** An annotation of a node, until the end; `inMs`: its value is the time in so long. */
+  | {
+      readonly kind: 'annotation';
+      readonly node: string;
+      readonly key: string;
+      readonly value: string | { readonly inMs: number };
+    }
+  /** Running pods get tolerations of the health taints, which stay; absent: without a limit. */
+  | { readonly kind: 'toleration'; readonly count: number; readonly seconds?: number }
+  /** Another client adds a taint with a key of the controller, or removes it, once. */
+  | {
+      readonly kind: 'health-key';
+      readonly node: string;
+      readonly key: string;
+      readonly effect: string;
+      readonly act: 'add' | 'remove';
+    }
+  /** This share of the pods has a finalizer, until the end. */
+  | { readonly kind: 'finalizer'; readonly share: number }
+  /** A webhook removes from the controller's patches of the status, or of the rest, all that they change, and answers 200. */
+  | { readonly kind: 'webhook'; readonly resource: 'nodes' | 'pods'; readonly part: 'status' | 'spec' };
 
 /** Fault of the simulated world. */
 export type WorldFault = NetworkFault | ServerFault | ReplicaFault | ClusterFault;
@@ -103,7 +138,7 @@ export type WorldFault = NetworkFault | ServerFault | ReplicaFault | ClusterFaul
 /** Kinds of faults that are drawn at random; the others occur in drills, or have a plan of their own. */
 export type RandomFaultKind = Exclude<
   WorldFault['kind'],
-  'temporary-nodes' | 'maintenance' | 'fencing' | 'large-object'
+  'temporary-nodes' | 'maintenance' | 'fencing' | 'large-object' | UserFault['kind']
 >;
 
 export interface PlannedFault {
@@ -114,6 +149,14 @@ export interface PlannedFault {
   readonly fault: WorldFault;
 }
 
+const userKinds: ReadonlySet<string> = new Set<UserFault['kind']>([
+  'budget',
+  'annotation',
+  'toleration',
+  'health-key',
+  'finalizer',
+  'webhook',
+]);
 const networkKinds: ReadonlySet<string> = new Set<NetworkFault['kind']>([
   'partition',
   'slow-network',
@@ -145,4 +188,8 @@ export function isServerFault(fault: WorldFault): fault is ServerFault {
 
 export function isReplicaFault(fault: WorldFault): fault is ReplicaFault {
   return 'replica' in fault;
+}
+
+export function isUserFault(fault: WorldFault): fault is UserFault {
+  return userKinds.has(fault.kind);
 }

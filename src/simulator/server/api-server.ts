@@ -65,7 +65,7 @@ export class SimulatedApiServer {
     this.name = name;
     this.#options = options;
     this.#registry = storage.registry(clock, random);
-    this.#pods = new PodSubresources(this.#registry, clock);
+    this.#pods = new PodSubresources(this.#registry, clock, storage.budgets(this.#registry, clock));
     this.#consistent = new ObjectLister(storage.store);
     this.#cache = new WatchCache(storage.store, clock);
     this.#cached = new ObjectLister(this.#cache);
@@ -168,8 +168,12 @@ export class SimulatedApiServer {
     name: ObjectName,
     patch: { readonly type: PatchType; readonly body: unknown; readonly subresource?: 'status' | undefined },
   ): Promise<KubeObject> {
-    const target = this.#options.storage.target(resource, name, patch.subresource ?? '');
-    return this.#written(by, resource, () => this.#registry.patch(target, patch, writeOptions));
+    const { storage } = this.#options;
+    const target = storage.target(resource, name, patch.subresource ?? '');
+    const body = by.process.startsWith('replica-')
+      ? storage.admit({ resource, subresource: patch.subresource }, patch.body)
+      : patch.body;
+    return this.#written(by, resource, () => this.#registry.patch(target, { ...patch, body }, writeOptions));
   }
 
   async delete(
@@ -182,7 +186,6 @@ export class SimulatedApiServer {
     storage.write(by, () => this.#registry.delete(storage.target(resource, name), { dryRun: false, ...options }));
   }
 
-  /** Without PodDisruptionBudgets, which the registry does not serve: every eviction is allowed. */
   async evict(
     by: Requester,
     pod: ObjectName,
@@ -190,7 +193,7 @@ export class SimulatedApiServer {
   ): Promise<void> {
     const { storage } = this.#options;
     const target = storage.target('pods', pod);
-    storage.write(by, () => this.#pods.evict(target, {}, { dryRun: false, ...options }));
+    storage.write(by, () => this.#pods.evict(target, { metadata: { name: pod.name } }, { dryRun: false, ...options }));
   }
 
   /**

@@ -4,12 +4,15 @@ import { groupVersion, type ResourceName, resources } from '../../machinery/api/
 import { initialNamespaces } from '../../hollow-cluster/apiserver/kinds/namespace/namespace-lifecycle.ts';
 import { ObjectRegistry } from '../../hollow-cluster/apiserver/registry/object-registry.ts';
 import type { Target } from '../../hollow-cluster/apiserver/registry/request-target.ts';
+import { budgetStrategy } from '../../hollow-cluster/apiserver/kinds/budget/budget-strategy.ts';
+import { DisruptionBudgets } from '../../hollow-cluster/apiserver/kinds/budget/disruption-budgets.ts';
 import { makeStrategies } from '../../hollow-cluster/apiserver/kinds/strategies.ts';
 import type { Endpoint } from '../../hollow-cluster/apiserver/kinds/strategy.ts';
 import { findServedResource, tableOf } from '../../hollow-cluster/apiserver/resources.ts';
 import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
 import type { ObjectType, StoredObject } from '../../hollow-cluster/apiserver/storage/stored-object.ts';
 import { type Backup, VersionedStore } from '../../hollow-cluster/apiserver/storage/versioned-store.ts';
+import type { Labels } from '../../machinery/api/topology.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { ObjectName } from '../../machinery/ports/kube-reader.ts';
 import type { Random } from '../../machinery/ports/random.ts';
@@ -37,6 +40,20 @@ const storedResources = Object.keys(resources).filter(
   (name): name is ResourceName => Object.hasOwn(resources, name) && name !== 'events.events.k8s.io',
 );
 
+interface ServedNames {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+}
+
+interface PatchTarget {
+  readonly resource: ResourceName;
+  readonly subresource: 'status' | undefined;
+}
+
+/** Body of a patch, as a webhook changes it. */
+type Webhook = (target: PatchTarget, body: unknown) => unknown;
+
 type CommitListener = (resource: ResourceName, change: StoreChange, by: Requester) => void;
 
 export class Storage {
@@ -44,6 +61,7 @@ export class Storage {
   readonly #strategies = makeStrategies(defaultTolerationSeconds);
   readonly #registry: ObjectRegistry;
   readonly #listeners: CommitListener[] = [];
+  readonly #webhooks = new Set<Webhook>();
   readonly #restoreListeners: (() => void)[] = [];
   readonly #targets = new Map<ResourceName, Omit<Target, 'namespace' | 'name' | 'endpoint'>>();
   #writer: Requester = user;
@@ -80,6 +98,22 @@ export class Storage {
     return new ObjectRegistry(this.store, clock, random);
   }
 
+  /** Returns the function that removes it. */
+  addWebhook(webhook: Webhook): () => void {
+    this.#webhooks.add(webhook);
+    return () => this.#webhooks.delete(webhook);
+  }
+
+  /** Body of a patch of the controller, after all webhooks. */
+  admit(target: PatchTarget, body: unknown): unknown {
+    return [...this.#webhooks].reduce((admitted: unknown, webhook) => webhook(target, admitted), body);
+  }
+
+  /** The PodDisruptionBudgets, for a server with this registry. */
+  budgets(registry: ObjectRegistry, clock: Clock): DisruptionBudgets {
+    return new DisruptionBudgets({ store: this.store, registry, clock, target: this.#budgetTarget(undefined) });
+  }
+
   /** Commits of `write` are noted as made by `by`. */
   write<T>(by: Requester, write: () => T): T {
     this.#writer = by;
@@ -92,7 +126,7 @@ export class Storage {
 
   /** The objects of a request, as the registry takes them. */
   target(resource: ResourceName, name: ObjectName | undefined, endpoint: Endpoint = ''): Target {
-    const known = this.#targets.get(resource) ?? this.#findTarget(resource);
+    const known = this.#targets.get(resource) ?? this.#findTarget(resources[resource]);
     this.#targets.set(resource, known);
     const namespace = resources[resource].namespaced ? name?.namespace : undefined;
     return { ...known, namespace, name: name?.name, endpoint };
@@ -136,6 +170,32 @@ export class Storage {
     this.write(user, () => this.#registry.delete(this.target(resource, name), { dryRun: false }));
   }
 
+  /** Creates a budget of all pods with this label, or of all pods, whose status allows so many evictions. */
+  createBudget(name: string, matchLabels: Labels, disruptionsAllowed: number): void {
+    const budget = { metadata: { name }, spec: { selector: { matchLabels }, minAvailable: 1 } };
+    const status = { disruptionsAllowed, currentHealthy: 0, desiredHealthy: 1, expectedPods: 1, observedGeneration: 1 };
+    const target = this.#budgetTarget(undefined);
+    this.write(user, () => this.#registry.create(target, budget, writeOptions));
+    const patch = { type: 'merge', body: { status } } as const;
+    const statusTarget: Target = { ...this.#budgetTarget(name), endpoint: 'status' };
+    this.write(user, () => this.#registry.patch(statusTarget, patch, writeOptions));
+  }
+
+  /** Deletes all budgets: after a restore of etcd there may be some that were deleted before. */
+  deleteBudgets(): void {
+    const names = [...this.store.table(budgetStrategy.table).now().from('')].map((stored) => stored.name);
+    for (const name of names) this.deleteBudget(name);
+  }
+
+  deleteBudget(name: string): void {
+    this.write(user, () => this.#registry.delete(this.#budgetTarget(name), { dryRun: false }));
+  }
+
+  #budgetTarget(name: string | undefined): Target {
+    const found = this.#findTarget({ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' });
+    return { ...found, namespace: 'default', name, endpoint: '' };
+  }
+
   backup(): Backup {
     return this.store.backup();
   }
@@ -145,11 +205,10 @@ export class Storage {
     for (const listener of this.#restoreListeners) listener();
   }
 
-  #findTarget(resource: ResourceName): Omit<Target, 'namespace' | 'name' | 'endpoint'> {
-    const { group, version, plural } = resources[resource];
+  #findTarget({ group, version, plural }: ServedNames): Omit<Target, 'namespace' | 'name' | 'endpoint'> {
     const served = findServedResource(group, version, plural);
     const strategy = this.#strategies.get(tableOf({ group, plural }));
-    if (served === undefined || strategy === undefined) throw new RangeError(`${resource} is not served`);
+    if (served === undefined || strategy === undefined) throw new RangeError(`${plural} are not served`);
     return { served, strategy };
   }
 }

@@ -1,8 +1,9 @@
 import { furtherDefects } from './further-defects.ts';
 import { knownDefects } from './known-defects.ts';
+import { meetingDefects } from './meeting-defects.ts';
 import type { Mutant } from './mutant.ts';
 
-export const mutants: readonly Mutant[] = [...knownDefects, ...furtherDefects];
+export const mutants: readonly Mutant[] = [...knownDefects, ...furtherDefects, ...meetingDefects];
 
 /** Throws a RangeError if there is none of this name. */
 export function findMutant(name: string): Mutant {

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultControllerOptions } from '../../../src/controller/model/options.ts';
-import { countedZoneOf, highestRateOf, hostname, levelsOf, ratesOf } from '../../../src/simulator/policy-zones.ts';
+import {
+  countedZoneOf,
+  highestRateOf,
+  hostname,
+  levelsOf,
+  policyOf,
+  ratesOf,
+} from '../../../src/simulator/policy-zones.ts';
 import { aNode, aPolicy } from '../../support/builders.ts';
 
 const selector = [{ key: hostname, operator: 'In', values: ['n1'] }] as const;
@@ -41,4 +48,19 @@ test('the rate of a zone is that of its policy, from when the policy is in force
     { fromMs: 5_000, perSecond: 2 },
   ]);
   assert.deepEqual([highestRateOf('metal:r1', settings), highestRateOf('r/a', settings)], [2, 0.1]);
+});
+
+test('of the policies that claim a node the one of the highest priority applies, then the one with more requirements', () => {
+  const byPool = { key: 'pool', operator: 'In', values: ['p'] } as const;
+  const byName = { key: hostname, operator: 'In', values: ['n1'] } as const;
+  const broad = aPolicy({ name: 'broad', selector: [byPool] });
+  const narrow = aPolicy({ name: 'narrow', selector: [byPool, byName] });
+  const first = aPolicy({ name: 'first', priority: 1, selector: [byPool] });
+  const equal = aPolicy({ name: 'equal', selector: [byName] });
+  const node = { name: 'n1', labels: { pool: 'p' } };
+  assert.equal(policyOf(node, [broad, narrow])?.name, 'narrow');
+  assert.equal(policyOf(node, [narrow, first])?.name, 'first');
+  assert.equal(policyOf(node, [broad, equal]), undefined);
+  assert.equal(policyOf({ name: 'n2', labels: { pool: 'p' } }, [broad, equal])?.name, 'broad');
+  assert.equal(policyOf({ name: 'n2' }, [broad, narrow, first, equal]), undefined);
 });

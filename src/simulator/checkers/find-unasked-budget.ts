@@ -1,0 +1,44 @@
+// Why the deletion of a pod had to ask its PodDisruptionBudgets, as far as the sender knows.
+import { objectKey } from '../../machinery/api/object-key.ts';
+import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import { readyOf } from '../../controller/health/assess-node.ts';
+import type { Run } from '../cluster/replica.ts';
+import type { RequestLine } from '../network/network.ts';
+import type { World } from '../world.ts';
+import { isOver, isWriteForHealth, policyKnownTo } from './find-hold.ts';
+
+/** Timers are late, and never early, by less than this. */
+const marginMs = 100;
+
+/**
+ * A pod of a node that is not Ready and reachable is deleted only if its deletion was due for the timeout, in which the Eviction
+ * API was to be asked. The time at which it was due is that of the sender, which `deletion-has-reason` checks.
+ */
+export function whyBudgetNotAsked(config: World['config'], run: Run, line: RequestLine): string | undefined {
+  if (line.verb !== 'delete') return undefined;
+  const pod = run.manager.informers.pods.store.get(objectKey('default', line.name));
+  if (pod?.uid !== line.uid || pod === undefined || isOver(pod)) return undefined;
+  const rule = policyKnownTo(run, pod.nodeName, config.policies)?.evictReachable;
+  const isHeld = rule !== undefined && isWriteForHealth(run, line, pod.nodeName) && isReachable(run, pod.nodeName);
+  return isHeld ? whyTooEarly(run, pod, rule.timeoutMs ?? config.evictReachableTimeoutMs) : undefined;
+}
+
+function whyTooEarly({ manager, process }: Run, pod: PodView, timeoutMs: number): string | undefined {
+  const evictAt = manager.lifecycle.stages.evictor.timedEviction(podKey(pod));
+  if (evictAt?.forHealth !== true) return undefined;
+  const agoMs = process.monotonicMs() - evictAt.atMs;
+  if (agoMs >= timeoutMs - marginMs) return undefined;
+  return `its budget may hold it for ${timeoutMs / 1_000} s, and it is due for ${(agoMs / 1_000).toFixed(1)} s`;
+}
+
+/** Its kubelet reports that it is not ready, and sends heartbeats. */
+function isReachable({ manager }: Run, name: string): boolean {
+  const { stages } = manager.lifecycle;
+  const versions = [manager.informers.nodes.store.get(name), stages.nodes.get(name)];
+  return versions.every(
+    (node) =>
+      node !== undefined &&
+      readyOf(node) === 'False' &&
+      stages.health.evaluate(node, stages.healthNow()).kind === 'alive',
+  );
+}

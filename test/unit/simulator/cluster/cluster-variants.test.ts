@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { planRun } from '../../../../src/simulator/run-plan.ts';
+import { regressionSeeds } from '../../../simulator/regression-seeds.ts';
+
+const clusters = Array.from({ length: 1_000 }, (_, index) => planRun(index + 1).cluster);
+
+function shareOf(isMeant: (cluster: (typeof clusters)[number]) => boolean): number {
+  return clusters.filter(isMeant).length / clusters.length;
+}
+
+test('few seeds have another mode, a shadow, another number of writes at once, or many nodes', () => {
+  const shares = [
+    shareOf(({ mode }) => mode !== undefined),
+    shareOf(({ hasShadow }) => hasShadow === true),
+    shareOf(({ concurrentWrites }) => concurrentWrites !== undefined),
+    shareOf(({ nodes }) => nodes.length > 12),
+  ];
+  for (const [index, wanted] of [0.06, 0.03, 0.1, 0.01].entries()) {
+    const share = shares[index] ?? 0;
+    assert.ok(share > wanted / 2 && share < wanted * 2, `${share}, wanted ${wanted}`);
+  }
+});
+
+test('eviction mode is that of the settings too', () => {
+  for (const { mode, controller } of clusters) assert.equal(controller.taintBasedEvictions, mode !== 'deleter');
+});
+
+test('the names of the nodes of a large cluster are unique, and it has at most 60', () => {
+  for (const { nodes } of clusters) {
+    assert.equal(new Set(nodes.map(({ name }) => name)).size, nodes.length);
+    assert.ok(nodes.length <= 60);
+  }
+});
+
+test('no regression seed from before them is varied', () => {
+  for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 150_000_000)) {
+    const { mode, hasShadow, concurrentWrites, nodes } = planRun(seed).cluster;
+    assert.deepEqual([mode, hasShadow, concurrentWrites, nodes.length > 12], [undefined, undefined, undefined, false]);
+  }
+});
