@@ -297,7 +297,7 @@ function configOf(plan: ClusterPlan): ManagerConfig {
   return {
     ...plan.controller,
     ...defaultPodGcOptions,
-    controllers: controllersOf[plan.mode ?? 'all'],
+    controllers: controllersOf(plan.mode),
     shadow: false,
     watchCanary: plan.watchCanary,
     eventsApi: 'core',
@@ -310,12 +310,9 @@ function configOf(plan: ClusterPlan): ManagerConfig {
   };
 }
 
-const controllersOf: Readonly<Record<ControllerMode, ControllerSelection>> = {
-  all: { nodeLifecycle: true, taintEviction: true, podGc: true },
-  detector: { nodeLifecycle: true, taintEviction: false, podGc: true },
-  evictor: { nodeLifecycle: false, taintEviction: true, podGc: true },
-  deleter: { nodeLifecycle: true, taintEviction: true, podGc: true },
-};
+function controllersOf(mode: ControllerMode | undefined): ControllerSelection {
+  return { nodeLifecycle: mode !== 'evictor', taintEviction: mode !== 'detector', podGc: true };
+}
 
 /** Settings of a replica that only compares, beside those that act. */
 const shadowConfig = {

@@ -75,7 +75,7 @@ function hasSignal({ conditions, taints }: NodeView, rule: MaintenanceRule | und
 }
 
 /** The node as the watch brought it, and as the newest answer shows it. */
-function versionsOf({ manager }: Run, name: string): readonly (NodeView | undefined)[] {
+export function versionsOf({ manager }: Run, name: string): readonly (NodeView | undefined)[] {
   return [manager.informers.nodes.store.get(name), manager.lifecycle.stages.nodes.get(name)];
 }
 
@@ -97,11 +97,12 @@ function isPausedByAnnotation(run: Run, name: string): boolean {
 }
 
 /** A signal that every cache shows, and that counts by its own time; others are left to the drill. */
-function whyInMaintenance({ maintenance }: NodePolicy, { manager, process }: Run, name: string): string | undefined {
+function whyInMaintenance({ maintenance }: NodePolicy, run: Run, name: string): string | undefined {
   if (maintenance === undefined) return undefined;
-  const known = [manager.informers.nodes.store.get(name), manager.lifecycle.stages.nodes.get(name)];
-  const wallMs = process.nowMs();
-  const ends = known.map((node) => (node === undefined ? -Infinity : maintenanceEndMs(maintenance, node, wallMs)));
+  const wallMs = run.process.nowMs();
+  const ends = versionsOf(run, name).map((node) =>
+    node === undefined ? -Infinity : maintenanceEndMs(maintenance, node, wallMs),
+  );
   const leftMs = Math.min(...ends) - wallMs;
   return leftMs > marginMs ? `the node is in maintenance for ${Math.round(leftMs / 1_000)} s more` : undefined;
 }

@@ -5,7 +5,7 @@ import { readyOf } from '../../controller/health/assess-node.ts';
 import type { Run } from '../cluster/replica.ts';
 import type { RequestLine } from '../network/network.ts';
 import type { World } from '../world.ts';
-import { isOver, isWriteForHealth, policyKnownTo } from './find-hold.ts';
+import { isOver, isWriteForHealth, policyKnownTo, versionsOf } from './find-hold.ts';
 
 /** Timers are late, and never early, by less than this. */
 const marginMs = 100;
@@ -15,9 +15,9 @@ const marginMs = 100;
  * API was to be asked. The time at which it was due is that of the sender, which `deletion-has-reason` checks.
  */
 export function whyBudgetNotAsked(config: World['config'], run: Run, line: RequestLine): string | undefined {
-  if (line.verb !== 'delete') return undefined;
-  const pod = run.manager.informers.pods.store.get(objectKey('default', line.name));
-  if (pod?.uid !== line.uid || pod === undefined || isOver(pod)) return undefined;
+  const pod =
+    line.verb === 'delete' ? run.manager.informers.pods.store.get(objectKey('default', line.name)) : undefined;
+  if (pod === undefined || pod.uid !== line.uid || isOver(pod)) return undefined;
   const rule = policyKnownTo(run, pod.nodeName, config.policies)?.evictReachable;
   const isHeld = rule !== undefined && isWriteForHealth(run, line, pod.nodeName) && isReachable(run, pod.nodeName);
   return isHeld ? whyTooEarly(run, pod, rule.timeoutMs ?? config.evictReachableTimeoutMs) : undefined;
@@ -32,10 +32,9 @@ function whyTooEarly({ manager, process }: Run, pod: PodView, timeoutMs: number)
 }
 
 /** Its kubelet reports that it is not ready, and sends heartbeats. */
-function isReachable({ manager }: Run, name: string): boolean {
-  const { stages } = manager.lifecycle;
-  const versions = [manager.informers.nodes.store.get(name), stages.nodes.get(name)];
-  return versions.every(
+function isReachable(run: Run, name: string): boolean {
+  const { stages } = run.manager.lifecycle;
+  return versionsOf(run, name).every(
     (node) =>
       node !== undefined &&
       readyOf(node) === 'False' &&

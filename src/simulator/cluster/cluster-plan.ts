@@ -16,7 +16,7 @@ export interface ClusterPlan {
   readonly servers: number;
   readonly controller: ControllerOptions;
   readonly watchCanary: boolean;
-  /** Absent: all. */
+  /** Absent: everything, by taints. */
   readonly mode?: ControllerMode;
   /** Another replica runs in shadow mode. */
   readonly hasShadow?: boolean;
@@ -34,8 +34,8 @@ export interface ClusterPlan {
 
 export const zoneNames = ['a', 'b', 'c'] as const;
 
-/** What the processes of the controller do. `detector`: no evictions for taints; `evictor`: nothing else; `deleter`: eviction mode. */
-export type ControllerMode = 'all' | 'detector' | 'evictor' | 'deleter';
+/** A part of what the controller does, or eviction mode. `detector`: no evictions for taints; `evictor`: nothing else. */
+export type ControllerMode = 'detector' | 'evictor' | 'deleter';
 
 /** Small clusters: what is wrong shows with few nodes, and small ones run fast. */
 export function planCluster(random: Random): ClusterPlan {
