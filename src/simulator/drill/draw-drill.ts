@@ -41,7 +41,7 @@ const meetingSource = 0x2_45_62;
 const meetingShare = 0.12;
 const ofMeetings = [
   planBudgetDrill,
-  planBudgetDrill,
+  planPlacesDrill,
   planCooldownDrill,
   planPauseDrill,
   planOldMaintenanceDrill,

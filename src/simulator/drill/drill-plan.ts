@@ -71,8 +71,8 @@ export interface Drill {
   readonly paused?: { readonly node: string; readonly untilMs: number };
   /** A node that is silent has its NoExecute taint by this time. */
   readonly taintedBy?: { readonly node: string; readonly byMs: number };
-  /** One of these nodes may be emptied at once, by the NoExecute taint with this key. */
-  readonly places?: { readonly nodes: readonly string[]; readonly taint: string };
+  /** One of these nodes, which are silent, may be emptied at once. */
+  readonly places?: { readonly nodes: readonly string[] };
   readonly deletionRate?: { readonly nodes: readonly string[]; readonly perSecond: number };
   /** A node that recovers again and again, and is released by this time. */
   readonly flapped?: { readonly node: string; readonly rule: FlappingRule; readonly isReleasedByMs: number };

@@ -1,6 +1,6 @@
 // What was wrong in a drill in which features meet.
 import { mapOf } from '../../machinery/api/json-map.ts';
-import { flappingTaintKey } from '../../machinery/api/taints.ts';
+import { flappingTaintKey, taintKeys } from '../../machinery/api/taints.ts';
 import { toleratesForever } from '../../machinery/api/tolerations.ts';
 import type { NodeState, PodRecord } from './drill-record.ts';
 import type { DrillContext, DrillViolation } from './drill-context.ts';
@@ -169,7 +169,6 @@ function findLateTaint(context: DrillContext): readonly DrillViolation[] {
 
 /** Two nodes of which one may be emptied, in the order of their NoExecute taints. */
 interface Pair {
-  readonly taint: string;
   readonly first: string;
   readonly firstMs: number;
   readonly second: string;
@@ -178,13 +177,13 @@ interface Pair {
 }
 
 function pairOf(context: DrillContext): Pair | undefined {
-  const { nodes = [], taint = '' } = context.drill.places ?? {};
+  const { nodes = [] } = context.drill.places ?? {};
   const tainted = nodes.map((node) => {
     return { node, atMs: statesOf(context, node).find((state) => noExecuteHealth(state) !== '')?.atMs ?? Infinity };
   });
   const [first, second] = tainted.toSorted((a, b) => a.atMs - b.atMs);
   if (first === undefined || second === undefined || first.atMs === Infinity) return undefined;
-  return { taint, first: first.node, firstMs: first.atMs, second: second.node, secondMs: second.atMs };
+  return { first: first.node, firstMs: first.atMs, second: second.node, secondMs: second.atMs };
 }
 
 /** The second node is tainted when the first one is empty, and not before. */
@@ -193,16 +192,13 @@ function findCrowds(context: DrillContext): readonly DrillViolation[] {
   return pair === undefined ? [] : [...findTakenPlaces(context, pair), ...findUnusedPlaces(context, pair)];
 }
 
-function findTakenPlaces(
-  context: DrillContext,
-  { taint, first, firstMs, second, secondMs }: Pair,
-): readonly DrillViolation[] {
+function findTakenPlaces(context: DrillContext, { first, firstMs, second, secondMs }: Pair): readonly DrillViolation[] {
   // Pods that were bound a moment ago may not be known.
   const fromMs = secondMs - context.knownMs - knownMoreMs;
   const isFull = (atMs: number): boolean =>
-    atMs < firstMs ? hasEvictable(context, first, atMs, taint) : isEmptied(context, first, atMs);
+    atMs < firstMs ? hasEvictable(context, first, atMs) : isEmptied(context, first, atMs);
   const isTaken = [...steps(fromMs, secondMs), secondMs].every(
-    (atMs) => isFull(atMs) && hasEvictable(context, second, atMs, taint),
+    (atMs) => isFull(atMs) && hasEvictable(context, second, atMs),
   );
   if (secondMs === Infinity || !isTaken) return [];
   const text = `NoExecute taint at ${seconds(secondMs)} while ${first} is being emptied`;
@@ -235,11 +231,10 @@ function isEmptied(context: DrillContext, node: string, atMs: number): boolean {
   return podsAt(context, node, atMs).some((pod) => dueTimes(pod, statesOf(context, node), atMs).length > 0);
 }
 
-/** A pod of the node does not tolerate for ever the taint with this key. */
-function hasEvictable(context: DrillContext, node: string, atMs: number, key: string): boolean {
-  return podsAt(context, node, atMs).some(
-    ({ tolerations }) => !toleratesForever(tolerations, { key, effect: 'NoExecute' }),
-  );
+/** A pod of the node does not tolerate for ever that the node is unreachable. */
+function hasEvictable(context: DrillContext, node: string, atMs: number): boolean {
+  const taint = { key: taintKeys.unreachable, effect: 'NoExecute' };
+  return podsAt(context, node, atMs).some(({ tolerations }) => !toleratesForever(tolerations, taint));
 }
 
 function podsAt(context: DrillContext, node: string, atMs: number): readonly PodRecord[] {

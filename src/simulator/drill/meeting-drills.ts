@@ -2,7 +2,6 @@
 // policies, and rates of deletions.
 import type { FlappingRule, NodePolicy } from '../../controller/model/policy.ts';
 import { pauseAnnotation } from '../../machinery/api/node.ts';
-import { taintKeys } from '../../machinery/api/taints.ts';
 import type { Random } from '../../machinery/ports/random.ts';
 import { oneOf } from '../draw.ts';
 import { maintenanceCondition, maintenanceTaint } from '../faults/administrator.ts';
@@ -64,7 +63,7 @@ export function planBudgetDrill(random: Random, cluster: DrillCluster): Drill | 
   const unhealthy: WorldFault = { kind: 'node', names, fault: { kind: 'unhealthy', reason: 'network plugin' } };
   const acts = [
     inForce(makePolicies(names, { evictReachable: { timeoutMs } }), untilMs),
-    ...refusals(draw, meanwhile === 'allowed' ? atMs : untilMs),
+    ...answersOf(draw, meanwhile === 'allowed' ? atMs : untilMs),
     { atMs: preparedMs, forMs: untilMs, fault: unhealthy },
     ...actsOf(meanwhile, { atMs, forMs: untilMs, names, leader: cluster.leader }),
   ];
@@ -80,7 +79,7 @@ export function planBudgetDrill(random: Random, cluster: DrillCluster): Drill | 
 
 const pausedMs = 8_000;
 
-function refusals({ answer, retryAfterMs }: BudgetDraw, forMs: number): readonly PlannedFault[] {
+function answersOf({ answer, retryAfterMs }: BudgetDraw, forMs: number): readonly PlannedFault[] {
   const budget = (name: string): PlannedFault => {
     return { atMs: 60, forMs, fault: { kind: 'budget', name, app: undefined, allowed: 0 } };
   };
@@ -113,7 +112,7 @@ function actsOf(meanwhile: Meanwhile, { atMs, forMs, names, leader }: MeanwhileC
 
 /**
  * Two nodes are silent where one may be: the breaker opens. The first one recovers, and the other one gets no NoExecute taint
- * until the cooldown is over, whoever leads. Or only one is silent, which the limit allows.
+ * until the cooldown is over, also by a new leader. Or only one is silent, which the limit allows.
  */
 export function planCooldownDrill(random: Random, cluster: DrillCluster): Drill | undefined {
   const [first, second] = drawNodes(random, cluster);
@@ -201,28 +200,19 @@ export function planEqualClaimsDrill(random: Random, cluster: DrillCluster): Dri
   return { name: 'equal-claims', acts, durationMs, stuck: [] };
 }
 
-/**
- * One of two nodes may be emptied at once: the other one gets its NoExecute taint when the first one is empty. They are silent,
- * or report at the same moment that they are not ready.
- */
+/** One of two silent nodes may be emptied at once: the other one gets its NoExecute taint when the first one is empty. */
 export function planPlacesDrill(random: Random, cluster: DrillCluster): Drill | undefined {
   const names = drawNodes(random, cluster);
-  const isSilent = oneOf(random, [false, true]);
   if (names.length < 2) return undefined;
   const durationMs = preparedMs + cluster.graceMs + taintedMs + 2 * toleratedMs + tailMs;
-  const policies = inForce(makePolicies(names, { maxConcurrentEvictions: 1 }), durationMs);
   const rate: PlannedFault = {
     atMs: 60,
     forMs: durationMs,
     fault: { kind: 'settings', change: { nodeEvictionRate: 5 } },
   };
-  const unhealthy: WorldFault = { kind: 'node', names, fault: { kind: 'unhealthy', reason: 'runtime is down' } };
-  const impaired = isSilent
-    ? silenceOf(names, preparedMs, durationMs)
-    : { atMs: preparedMs, forMs: durationMs, fault: unhealthy };
-  const places = { nodes: names, taint: isSilent ? taintKeys.unreachable : taintKeys.notReady };
-  const acts = [policies, rate, impaired];
-  return { name: 'places', acts, durationMs, stuck: [], places, mayBeHeld: true };
+  const policies = inForce(makePolicies(names, { maxConcurrentEvictions: 1 }), durationMs);
+  const acts = [policies, rate, silenceOf(names, preparedMs, durationMs)];
+  return { name: 'places', acts, durationMs, stuck: [], places: { nodes: names }, mayBeHeld: true };
 }
 
 /** The pods of silent nodes are deleted at the rate of their policy, whatever is due. */

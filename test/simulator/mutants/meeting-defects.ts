@@ -39,20 +39,6 @@ export const meetingDefects: readonly Mutant[] = [
     replace: 'const stays = decideKeeper',
   },
   {
-    name: 'place-of-an-added-taint-is-free',
-    what: 'two nodes get their NoExecute taints at once although one may be emptied: the first write is under way',
-    file: 'controller/policies/emptying-nodes.ts',
-    find: 'yield* this.#options.beingTainted().keys();',
-    replace: '',
-    also: [
-      {
-        file: 'controller/policies/emptying-nodes.ts',
-        find: 'if (this.#needsPlace(name)) this.#candidates.add(name);',
-        replace: '',
-      },
-    ],
-  },
-  {
     name: 'deletions-at-once',
     what: 'the pods of a node are deleted at once, whatever podDeletionsPerSecond says',
     file: 'controller/taint-eviction/pod-removal.ts',
@@ -74,13 +60,6 @@ export const meetingDefects: readonly Mutant[] = [
     file: 'controller/policies/select-policy.ts',
     find: 'return equal.length === 1 ?',
     replace: 'return equal.length >= 1 ?',
-  },
-  {
-    name: 'policy-of-earlier-labels',
-    what: 'a node that was moved to another pool keeps the policy that it had first',
-    file: 'controller/policies/node-policies.ts',
-    find: 'known?.labels === labels &&',
-    replace: '',
   },
   // budgets
   {

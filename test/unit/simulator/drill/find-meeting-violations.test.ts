@@ -130,7 +130,7 @@ describe('a node that is paused until 100 s', () => {
 });
 
 describe('two nodes of which one may be emptied at once', () => {
-  const places = { nodes: ['n1', 'n2'], taint: unreachable.key };
+  const places = { nodes: ['n1', 'n2'] };
   const n1 = [{ at: 0 }, { at: 50, ready: 'Unknown', taints: [unreachable] }];
   const n2 = (at: number): readonly State[] => [
     { at: 0 },
