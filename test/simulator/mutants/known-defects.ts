@@ -100,8 +100,15 @@ export const knownDefects: readonly Mutant[] = [
     name: 'pods-without-own-answers',
     what: 'a pod is marked a second time before the watch delivers the first mark: two requests for one intent',
     file: 'controller/acting-stages.ts',
-    find: 'get: (key) => answers.get(key),\n    byIndex: (index, value) => store.byIndex(index, value).map((pod) => answers.get(podKey(pod)) ?? pod),',
-    replace: 'get: (key) => store.get(key),\n    byIndex: (index, value) => store.byIndex(index, value),',
+    find: 'get: (key) => answers.get(key),\n    byIndex:',
+    replace: 'get: (key) => store.get(key),\n    byIndex:',
+    also: [
+      {
+        file: 'controller/acting-stages.ts',
+        find: 'return answers.size === 0 ? stored :',
+        replace: 'return answers.size >= 0 ? stored :',
+      },
+    ],
   },
   {
     name: 'second-silence-never-marked',
