@@ -99,9 +99,9 @@ function latestMs(context: DrillContext, { node }: PodRecord, due: number): numb
   const { drill, span, slackMs } = context;
   const { timeoutMs = 0, waitsMs = 0, allowedMs, paused } = drill.budget ?? {};
   const unknownMs = statesOf(context, node).find(({ ready }) => ready === 'Unknown')?.atMs ?? Infinity;
-  // A timeout that began again after a pause is not reported: it is to add up, which the controller does not do yet.
-  const pauseEndMs = paused === undefined ? -Infinity : span.fromMs + paused.untilMs;
-  const endsMs = Math.max(due, due < pauseEndMs ? pauseEndMs : due) + timeoutMs;
+  // Time in which the budget could not be asked is not counted, and time that was counted is not lost.
+  const isInterrupted = paused !== undefined && span.fromMs + paused.fromMs < due + timeoutMs;
+  const endsMs = due + timeoutMs + (isInterrupted ? pausedMs(context, due, Infinity) : 0);
   const allowed = allowedMs === undefined ? Infinity : Math.max(due, span.fromMs + allowedMs) + askAgainMs;
   return Math.min(endsMs, allowed, Math.max(due, unknownMs)) + waitsMs + slackMs + earlyMs;
 }
