@@ -188,16 +188,13 @@ function isNodeWatchBehind(version: string, { writer, informers }: NodeLifecycle
 }
 
 function buildTaintEvictor(stages: WritingStages, options: NodeLifecycleOptions): TaintEvictor {
-  const { dependencies, pods, holds, freshness, liveNodes } = stages;
+  const { dependencies, pods, holds, liveNodes } = stages;
   return new TaintEvictor({
     ...dependencies,
     pods,
     writesAtOnceMax: options.lanes.concurrencyMax,
     recorder: options.recorders.evictions,
-    isCacheLate: (node) => holds.isCacheLate(node),
-    arePodsStale: () => freshness.arePodsStale(),
-    holdOf: (node) => holds.evictionHoldOf(node),
-    policyHoldOf: (node) => holds.askPolicyHold(node),
+    holds,
     removals: removalRules(stages, options.controllers.nodeLifecycle),
     isNodeWatchBehind: (version) => isNodeWatchBehind(version, options),
     liveNode: (name, sentSinceMs) => liveNodes.latest(name, sentSinceMs),

@@ -13,13 +13,12 @@ import { decideHold, holdsOf } from './holds/decide-holds.ts';
 import { HoldLog } from './holds/hold-log.ts';
 import { HoldingWriter } from './holds/holding-writer.ts';
 import type { ClosableWriter, NodeSource } from './model/commands.ts';
-import type { DecisionSink, EvictionHold, PolicyEvictionHold } from './model/decisions.ts';
+import type { DecisionSink } from './model/decisions.ts';
 import {
   type Act,
   type Hold,
   type HoldEnd,
   type HoldEvidence,
-  type HoldKind,
   type HoldReader,
   type Holds,
   noHolds,
@@ -113,24 +112,6 @@ export class NodeHolds implements Holds, HoldReader {
     };
   }
 
-  /** What holds all deletions of pods of this node, for whatever taint; the question is recorded. */
-  askPolicyHold(node: string): { readonly why: PolicyEvictionHold; readonly forMs: number } | undefined {
-    const hold = this.ask(node, 'delete-for-taint');
-    if (hold?.kind !== 'observed' && hold?.kind !== 'paused') return undefined;
-    return { why: hold.kind, forMs: hold.untilMs - this.#nowMs() };
-  }
-
-  /** What holds the deletion of a pod of this node for its health, besides modes, pauses and the watch of pods. */
-  evictionHoldOf(node: string): EvictionHold | undefined {
-    for (const { kind } of this.of(node, 'delete-for-health')) if (isOfEvidence(kind)) return kind;
-    return undefined;
-  }
-
-  /** Whether the cache may lack changes of this node that others made some time ago. */
-  isCacheLate(node: string): boolean {
-    return this.evidenceOf(node).isCacheLate;
-  }
-
   /** The node is evaluated. `isHealthy`: Ready, with a heartbeat within its grace period. */
   observe(node: string, isHealthy: boolean): void {
     if (isHealthy) this.#log.recovered(node);
@@ -160,22 +141,6 @@ export class NodeHolds implements Holds, HoldReader {
   #nowMs(): number {
     return this.#options.clock.nowMs();
   }
-}
-
-type EvidenceHold = Exclude<EvictionHold, PolicyEvictionHold | 'stale-pods'>;
-
-const ofEvidence: ReadonlySet<HoldKind> = new Set<EvidenceHold>([
-  'maintenance',
-  'breaker',
-  'stale',
-  'full-disruption',
-  'node-is-ready',
-  'lease-is-renewed',
-  'late-cache',
-]);
-
-function isOfEvidence(kind: HoldKind): kind is EvidenceHold {
-  return ofEvidence.has(kind);
 }
 
 /** The evidence of one node, read from the stages when it is asked for. */

@@ -77,8 +77,7 @@ export class TaintEvictionWorld implements World {
       recorder: this.#recorder,
       meter,
       clock,
-      holdOf: () => undefined,
-      isCacheLate: () => false,
+      holds: { ask: () => undefined, of: () => [] },
       isNodeWatchBehind: () => false,
       liveNode: () => assert.fail('not expected'),
     });

@@ -18,6 +18,8 @@ interface HoldRow {
   readonly endsBy: HoldEnd;
   /** See {@link Hold.askAgainMs}. Absent: Infinity. */
   readonly askAgainMs?: number;
+  /** See {@link maximumOfHoldMs}. */
+  readonly maximumMs?: number;
   /** Undefined: it does not hold this node. `nowMs`: wall time. */
   readonly applies: (evidence: HoldEvidence, nowMs: number) => Applied | undefined;
   /** Reason for a person, without numbers and times that move; only of evidence to which it applies. */
@@ -47,6 +49,9 @@ const evicting: readonly Act[] = [...emptying, 'delete-for-health'];
 const uncountedMs = 100;
 /** Intervals of questions for the end of holds whose end is no event. */
 const askAgainMs = { place: 500, cluster: 1_000 } as const;
+
+/** Time for which a sign of recovery holds a deletion before the node is read live. */
+const recoveryMsMax = 5 * 60_000;
 
 const scopeOfPause = { 'config-file': 'cluster', policy: 'policy', annotation: 'node' } as const;
 
@@ -163,6 +168,7 @@ const rows: readonly HoldRow[] = [
     scope: 'node',
     covers: ['delete-for-health'],
     endsBy: 'live-read',
+    maximumMs: recoveryMsMax,
     applies: ({ isReady }) => (isReady ? {} : undefined),
     words: () => 'it is Ready, so its taint is about to be removed',
   },
@@ -171,6 +177,7 @@ const rows: readonly HoldRow[] = [
     scope: 'node',
     covers: ['delete-for-health'],
     endsBy: 'live-read',
+    maximumMs: recoveryMsMax,
     applies: ({ isLeaseRenewed }) => (isLeaseRenewed ? {} : undefined),
     words: () => 'its lease is being renewed',
   },
@@ -179,6 +186,7 @@ const rows: readonly HoldRow[] = [
     scope: 'node',
     covers: ['delete-for-health', 'delete-for-taint'],
     endsBy: 'live-read',
+    maximumMs: 0,
     applies: ({ isCacheLate }) => (isCacheLate ? {} : undefined),
     words: () => 'the cache may lack its last change',
   },
@@ -230,4 +238,14 @@ function toHold(row: HoldRow, evidence: HoldEvidence, nowMs: number): Hold | und
 /** Reason of a hold of this kind, for a person; without numbers and times that move. */
 export function describeHoldKind(kind: HoldKind, evidence: HoldEvidence): string {
   return byKind.get(kind)?.words(evidence) ?? kind;
+}
+
+/**
+ * Time for which a hold of this kind holds the deletion of one pod before a live read of the node decides; 0: it decides at once, as
+ * lists that replace a watch show a recovery late. Infinity: the hold ends where it is detected, for all pods of the node together, and
+ * has its maximum there: watches are stale for a bounded time, maintenance is bounded by its policy, a breaker ends with the number of
+ * unhealthy nodes, and modes and pauses are an administrator's decision, which no evidence ends.
+ */
+export function maximumOfHoldMs(kind: HoldKind): number {
+  return byKind.get(kind)?.maximumMs ?? Infinity;
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink, EvictionHold, PolicyEvictionHold } from '../model/decisions.ts';
+import type { Act, HoldKind, HoldReader } from '../model/holds.ts';
 import { evidenceAbout, evidenceMs, type LiveNode, nodeWatchDelayMsMax } from '../model/live-node.ts';
 import {
   decideHoldExpiry,
@@ -19,27 +20,12 @@ import type { TimedEviction } from './timed-eviction.ts';
 
 const checkAgainMs = 1_000;
 
-interface PolicyHold {
-  readonly why: PolicyEvictionHold;
-  /** Infinity: no end is known. */
-  readonly forMs: number;
-}
-
 export interface EvictionHoldsOptions {
   readonly nodes: NodeSource;
-  /** Why deletions for the health of this node are held; undefined: not held. */
-  readonly holdOf: (node: string) => EvictionHold | undefined;
-  /** What holds all deletions of pods of this node, for whatever taint. Absent: nothing ever does. */
-  readonly policyHoldOf?: (node: string) => PolicyHold | undefined;
-  /**
-   * The cache may lack changes of this node that others made some time ago: a watch is not open, delivers nothing, or
-   * brought a state that cannot be decoded.
-   */
-  readonly isCacheLate: (node: string) => boolean;
+  /** `ask` records the question. */
+  readonly holds: Pick<HoldReader, 'of'> & { ask(node: string, act: Act): unknown };
   /** Whether the watch of nodes has not reached this version of a pod: what had happened before may not be in the cache. */
   readonly isNodeWatchBehind: (resourceVersion: string) => boolean;
-  /** The watch of pods is stale, for a bounded time. Absent: it never is. */
-  readonly arePodsStale?: () => boolean;
   /** A recent live read of the node, sent since this time; undefined while there is none, and then one is started. */
   readonly liveNode: (node: string, sentSinceMs: number) => LiveNode | undefined;
   readonly decisions: DecisionSink;
@@ -71,26 +57,20 @@ export class EvictionHolds {
 
   /** What holds this deletion if it is for this cause. Cheap: called before each request. */
   reasonFor(eviction: TimedEviction, due: EvictionCause): EvictionHold | undefined {
-    const policyHold = this.#policyHoldOf(eviction.node);
-    if (policyHold !== undefined) return policyHold.why;
-    if (this.#options.arePodsStale?.() === true) return 'stale-pods';
-    const why = this.#evidenceHold(eviction, due);
+    const first = this.#firstHoldOf(eviction.node, actOf(due));
+    const why = first ?? (this.#isNewerThanNode(eviction) ? 'late-cache' : undefined);
     return why === undefined || this.#isReleased(eviction, why, due) ? undefined : why;
   }
 
-  #evidenceHold(eviction: TimedEviction, { forHealth }: EvictionCause): EvictionHold | undefined {
-    const why = forHealth ? this.#options.holdOf(eviction.node) : this.#lateCache(eviction.node);
-    return why ?? (this.#isNewerThanNode(eviction) ? 'late-cache' : undefined);
+  #firstHoldOf(node: string, act: Act): EvictionHold | undefined {
+    for (const { kind } of this.#options.holds.of(node, act)) if (isEvictionHold(kind)) return kind;
+    return undefined;
   }
 
   /** A live read has shown that this reason holds no longer. */
   #isReleased({ released }: TimedEviction, why: EvictionHold, due: EvictionCause): boolean {
-    if (released?.why !== why || !isSameKind(kindOf(due), released.kind)) return false;
+    if (isUnbounded(why) || released?.why !== why || !isSameKind(kindOf(due), released.kind)) return false;
     return this.#nowMs() < released.untilMs;
-  }
-
-  #lateCache(node: string): EvictionHold | undefined {
-    return this.#options.isCacheLate(node) ? 'late-cache' : undefined;
   }
 
   /**
@@ -103,6 +83,7 @@ export class EvictionHolds {
 
   /** Whether a deletion that is due may proceed. To be called again as the result says. */
   check(pod: PodView, eviction: TimedEviction): HoldAnswer {
+    this.#options.holds.ask(eviction.node, actOf(eviction.evictAt));
     const why = this.reasonFor(eviction, eviction.evictAt);
     if (why === undefined) {
       eviction.hold = undefined;
@@ -119,16 +100,15 @@ export class EvictionHolds {
 
   /** What holds the deletions of all pods of this node for its health, and has no maximum here; undefined: nothing does. */
   holdOfAll(node: string): EvictionHold | undefined {
-    const why = this.#policyHoldOf(node)?.why ?? (this.#options.arePodsStale?.() === true ? 'stale-pods' : undefined);
-    const first = why ?? this.#options.holdOf(node);
+    const first = this.#firstHoldOf(node, 'delete-for-health');
     return first !== undefined && isUnbounded(first) ? first : undefined;
   }
 
   /** Whether a deletion may proceed for a taint of another client for which it is due too. */
   checkOther(pod: PodView, eviction: TimedEviction, due: EvictionCause): HoldAnswer {
     const why = this.reasonFor(eviction, due);
-    if (why === 'stale-pods') return { checkAgainMs };
-    return why === undefined ? 'free' : this.#decideLive(pod, eviction, { why, kind: kindOf(due) });
+    if (why === undefined) return 'free';
+    return isUnbounded(why) ? { checkAgainMs } : this.#decideLive(pod, eviction, { why, kind: kindOf(due) });
   }
 
   /** Whether a policy or a pause holds this deletion, as of its last check. */
@@ -139,10 +119,6 @@ export class EvictionHolds {
   #readySince(node: string): string | undefined {
     const ready = findCondition(this.#options.nodes.get(node)?.conditions ?? [], 'Ready');
     return ready?.status === 'True' ? ready.lastTransitionTime : undefined;
-  }
-
-  #policyHoldOf(node: string): PolicyHold | undefined {
-    return this.#options.policyHoldOf?.(node);
   }
 
   #decideLive(pod: PodView, eviction: TimedEviction, held: HeldFor): HoldAnswer {
@@ -185,6 +161,28 @@ export class EvictionHolds {
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
+}
+
+function actOf({ forHealth }: EvictionCause): Act {
+  return forHealth ? 'delete-for-health' : 'delete-for-taint';
+}
+
+/** Those that cover deletions of pods. */
+const evictionHolds: ReadonlySet<HoldKind> = new Set<EvictionHold>([
+  'observed',
+  'paused',
+  'maintenance',
+  'breaker',
+  'stale',
+  'stale-pods',
+  'full-disruption',
+  'node-is-ready',
+  'lease-is-renewed',
+  'late-cache',
+]);
+
+function isEvictionHold(kind: HoldKind): kind is EvictionHold {
+  return evictionHolds.has(kind);
 }
 
 function isPolicyHold(why: EvictionHold): why is PolicyEvictionHold {

@@ -1,25 +1,6 @@
 // How long a due deletion may be held, and how long it has been.
+import { maximumOfHoldMs } from '../holds/decide-holds.ts';
 import type { EvictionHold } from '../model/decisions.ts';
-
-/**
- * The maximum hold of each reason, in milliseconds. After that the node is read live and the result decides: at once
- * where lists replace a watch (`late-cache`), because they show a recovery late. `stale`,
- * `stale-pods` and `full-disruption` are bounded where they are detected, not here: while they last, there is no better evidence;
- * `maintenance` is bounded by its policy, and `breaker` ends with the number of unhealthy nodes. `observed` and `paused` are an
- * administrator's decision, which no evidence ends.
- */
-const holdMaximumMs: Readonly<Record<EvictionHold, number>> = {
-  'node-is-ready': 5 * 60_000,
-  'lease-is-renewed': 5 * 60_000,
-  'late-cache': 0,
-  'full-disruption': Infinity,
-  stale: Infinity,
-  'stale-pods': Infinity,
-  maintenance: Infinity,
-  breaker: Infinity,
-  observed: Infinity,
-  paused: Infinity,
-};
 
 /** A deletion that is due and is held back. */
 export interface Hold {
@@ -58,9 +39,9 @@ export function renewHold({ why, readySince }: Hold, atMs: number): Hold {
 
 /** Whether this reason has no maximum here: it ends where it is detected, for all pods of the node together. */
 export function isUnbounded(why: EvictionHold): boolean {
-  return holdMaximumMs[why] === Infinity;
+  return maximumOfHoldMs(why) === Infinity;
 }
 
 export function isAtMaximum({ why, heldMs }: Hold): boolean {
-  return heldMs >= holdMaximumMs[why];
+  return heldMs >= maximumOfHoldMs(why);
 }

@@ -9,6 +9,9 @@ import type { Command, StillWanted, WriteOutcome } from '../../../../src/control
 import type { Decision, EvictionHold } from '../../../../src/controller/model/decisions.ts';
 import type { LiveNode } from '../../../../src/controller/model/live-node.ts';
 import { podsByNode, TaintEvictor } from '../../../../src/controller/taint-eviction/taint-evictor.ts';
+import { holdsOf } from '../../../../src/controller/holds/decide-holds.ts';
+import { type Act, type Hold, noHolds } from '../../../../src/controller/model/holds.ts';
+import { evidenceOfHold } from '../../../support/evidence-of-hold.ts';
 import { FakeInformer } from '../../../support/fake-informer.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordingMeter, RecordingRecorder } from '../../../support/fakes.ts';
@@ -39,17 +42,19 @@ export class EvictorStand {
     recorder: this.recorder,
     meter: new RecordingMeter(),
     clock: this.clock,
-    holdOf: () => {
-      this.asked += 1;
-      return this.hold;
-    },
-    isCacheLate: () => this.cacheIsLate,
+    holds: { ask: () => undefined, of: (_node, act) => this.#holdsOf(act) },
     isNodeWatchBehind: () => false,
     liveNode: () => this.live,
   });
   readonly #life = new AbortController();
   readonly #running = this.evictor.run(this.#life.signal);
   readonly #createdAt = formatTime(this.clock.nowMs());
+
+  *#holdsOf(act: Act): Iterable<Hold> {
+    this.asked += 1;
+    const evidence = { ...noHolds, isCacheLate: this.cacheIsLate, ...evidenceOfHold(this.hold) };
+    yield* holdsOf(evidence, act, this.clock.nowMs());
+  }
 
   /** The same, with an event. */
   setPod(...stored: Parameters<EvictorStand['putPod']>): void {

@@ -1,0 +1,22 @@
+import type { EvictionHold } from '../../src/controller/model/decisions.ts';
+import type { HoldEvidence } from '../../src/controller/model/holds.ts';
+
+const source = { kind: 'policy', policy: 'p' } as const;
+
+const evidence: Readonly<Record<EvictionHold, Partial<HoldEvidence>>> = {
+  observed: { mode: { mode: 'Observe', source, untilMs: Infinity } },
+  paused: { mode: { mode: 'Paused', source, untilMs: Infinity } },
+  maintenance: { maintenance: { policy: 'p', signals: [], untilMs: Infinity } },
+  breaker: { breaker: { policy: 'p', openedAtMs: 0, untilMs: Infinity } },
+  stale: { stale: 'no-contact' },
+  'stale-pods': { arePodsStale: true },
+  'full-disruption': { isFullyDisrupted: true },
+  'node-is-ready': { isReady: true },
+  'lease-is-renewed': { isLeaseRenewed: true },
+  'late-cache': { isCacheLate: true },
+};
+
+/** Evidence from which this hold of deletions follows; from undefined nothing does. */
+export function evidenceOfHold(kind: EvictionHold | undefined): Partial<HoldEvidence> {
+  return kind === undefined ? {} : evidence[kind];
+}
