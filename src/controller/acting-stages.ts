@@ -229,7 +229,7 @@ function buildFlappingWatch(
     options,
     clock,
     names: () => informers.nodes.store.keys(),
-    selectionOf: (node) => policies.selectionOf(node),
+    selectionOf: (node) => policies.flappingSelectionOf(node),
     isMaintained: (node) => policies.maintenanceOf(node) !== undefined,
     isPathFailure: (node) => outage.outageClassOf(node) === 'ControlPlanePathFailure',
     // A shadow compares what both would do, and kube-controller-manager keeps no flapping node.

@@ -29,21 +29,20 @@ function selects({ selector }: NodePolicy, labels: Labels): boolean {
   return selector.every(({ key, values }) => values?.includes(ownValue(labels, key) ?? '') === true);
 }
 
-/**
- * The policy that applies to a node: of the highest priority, then of the most requirements. Undefined: none claims it, or
- * two do equally.
- */
-export function policyOf(
-  { name = '', labels = {} }: Labelled,
-  policies: readonly NodePolicy[],
-): NodePolicy | undefined {
+/** The policy that applies to a node; undefined: none claims it, or two do equally. */
+export function policyOf(node: Labelled, policies: readonly NodePolicy[]): NodePolicy | undefined {
+  const [policy, ...others] = claimsOf(node, policies);
+  return others.length === 0 ? policy : undefined;
+}
+
+/** The policies that claim a node: of the highest priority, then of the most requirements. All of them hold. */
+export function claimsOf({ name = '', labels = {} }: Labelled, policies: readonly NodePolicy[]): readonly NodePolicy[] {
   const all = { [hostname]: name, ...labels };
   const claiming = policies.filter((policy) => selects(policy, all));
   const priority = Math.max(...claiming.map((policy) => policy.priority));
   const first = claiming.filter((policy) => policy.priority === priority);
   const requirements = Math.max(...first.map(({ selector }) => selector.length));
-  const [policy, ...others] = first.filter(({ selector }) => selector.length === requirements);
-  return others.length === 0 ? policy : undefined;
+  return first.filter(({ selector }) => selector.length === requirements);
 }
 
 /** `region/zone`, or `POLICY:VALUES` in a policy with zones of its own, and `POLICY:OUTER:VALUES` in one with two levels. */

@@ -76,7 +76,7 @@ export class ClusterEvaluation {
       options: live,
       names,
       clock,
-      selectionOf: (node) => this.policies.selectionOf(node),
+      selectionOf: (node) => this.policies.flappingSelectionOf(node),
       isMaintained: (node) => this.policies.maintenanceOf(node) !== undefined,
       // What is read at one moment does not show which nodes became silent together.
       isPathFailure: () => false,

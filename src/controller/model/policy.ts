@@ -35,6 +35,8 @@ export interface NodePolicy {
   readonly maxConcurrentEvictions: number | undefined;
   /** Pods in phase Succeeded or Failed are not evicted for the health of these nodes. */
   readonly keepCompletedPods: boolean;
+  /** Stands for an object that is invalid: its mode holds, and it sets nothing and replaces no other policy. */
+  readonly isGuard?: true;
 }
 
 /** Pods of nodes that are not Ready but reachable are evicted by the Eviction API, so that PodDisruptionBudgets hold them. */

@@ -20,7 +20,7 @@ import type { NodePolicies, PolicyOptions } from './node-policies.ts';
 
 export interface EmptyingNodesOptions {
   readonly options: Live<Pick<PolicyOptions, 'policies'>>;
-  readonly policies: Pick<NodePolicies, 'selectionOf'>;
+  readonly policies: Pick<NodePolicies, 'claimsOf'>;
   readonly nodes: NodeSource;
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
@@ -67,20 +67,23 @@ export class EmptyingNodes {
    * before each request.
    */
   fullFor(name: string): FullPolicy | undefined {
-    const policy = this.#cappedPolicyOf(name);
-    if (policy === undefined || !this.#needsPlace(name)) return undefined;
-    const mayCount = !this.#isHeldRecently(policy) || this.#options.beingTainted().has(name);
-    if (mayCount && this.#others(policy, name) < policy.maxConcurrentEvictions) return undefined;
-    return { policy: policy.name, max: policy.maxConcurrentEvictions };
+    const capped = this.#cappedOf(name);
+    if (capped.length === 0 || !this.#needsPlace(name)) return undefined;
+    const full = capped.find((policy) => {
+      const mayCount = !this.#isHeldRecently(policy) || this.#options.beingTainted().has(name);
+      return !mayCount || this.#others(policy, name) >= policy.maxConcurrentEvictions;
+    });
+    return full && { policy: full.name, max: full.maxConcurrentEvictions };
   }
 
   /** Records that a node is about to get a NoExecute taint for its health, and whether it waits for a place. */
   noteTaint(name: string, isHeld: boolean): void {
-    const policy = this.#cappedPolicyOf(name);
+    const [policy, ...others] = this.#cappedOf(name);
     if (policy === undefined) return;
     if (!isHeld) {
       if (this.#needsPlace(name)) this.#candidates.add(name);
-    } else if (!this.#isHeldRecently(policy)) this.#heldAtMs.set(policy.name, this.#options.clock.monotonicMs());
+    } else if (others.length === 0 && !this.#isHeldRecently(policy))
+      this.#heldAtMs.set(policy.name, this.#options.clock.monotonicMs());
   }
 
   #isHeldRecently({ name }: NodePolicy): boolean {
@@ -98,9 +101,9 @@ export class EmptyingNodes {
 
   /** Status of the policy of a node, if the node waits because of it, or would. */
   statusHolding(name: string): EmptyingStatus | undefined {
-    const policy = this.#cappedPolicyOf(name);
-    if (policy === undefined || this.#options.beingTainted().has(name) || !this.#needsPlace(name)) return undefined;
-    return this.statuses().find((status) => status.policy === policy.name && isFull(status));
+    const capped = this.#cappedOf(name).map((policy) => policy.name);
+    if (capped.length === 0 || this.#options.beingTainted().has(name) || !this.#needsPlace(name)) return undefined;
+    return this.statuses().find((status) => capped.includes(status.policy) && isFull(status));
   }
 
   /** The node changed. Ignored until the first question. */
@@ -136,8 +139,8 @@ export class EmptyingNodes {
     for (const name of this.#ordered(policy.name)) {
       if (name === except || seen.has(name)) continue;
       seen.add(name);
-      const selection = policies.selectionOf(name);
-      if (selection.kind === 'policy' && selection.policy.name === policy.name && this.#isEmptied(name)) yield name;
+      const isOfPolicy = policies.claimsOf(name).some((claim) => claim.name === policy.name);
+      if (isOfPolicy && this.#isEmptied(name)) yield name;
       else if (!beingTainted().has(name) && !this.#isTainted(name)) this.#candidates.delete(name);
     }
   }
@@ -169,9 +172,9 @@ export class EmptyingNodes {
 
   #evicts(name: string, taints: readonly Taint[]): boolean {
     if (taints.length === 0) return false;
-    const selection = this.#options.policies.selectionOf(name);
+    const claims = this.#options.policies.claimsOf(name);
     return this.#options.podsOn(name).some((pod) => {
-      const stays = pod.terminating || decideKeeper(pod, selection) !== undefined;
+      const stays = pod.terminating || decideKeeper(pod, claims) !== undefined;
       return !stays && taints.some((taint) => !toleratesForever(pod.tolerations, taint));
     });
   }
@@ -198,9 +201,9 @@ export class EmptyingNodes {
     return this.#options.options.current().policies.filter(isCapped);
   }
 
-  #cappedPolicyOf(node: string): CappedPolicy | undefined {
-    const selection = this.#options.policies.selectionOf(node);
-    return selection.kind === 'policy' && isCapped(selection.policy) ? selection.policy : undefined;
+  /** The policies with a maximum that claim this node: it needs a place in each. */
+  #cappedOf(node: string): readonly CappedPolicy[] {
+    return this.#options.policies.claimsOf(node).filter(isCapped);
   }
 }
 

@@ -17,7 +17,7 @@ import { decideMaintenance } from './decide-maintenance.ts';
 import { decideNodeHold } from '../holds/decide-node-hold.ts';
 import { deriveZone } from './derive-zone.ts';
 import { MaintenanceStarts, type SignalNames } from './maintenance-starts.ts';
-import { isSameSelection, selectPolicy } from './select-policy.ts';
+import { selectClaims, selectPolicy } from './select-policy.ts';
 
 export type PolicyOptions = Pick<ControllerOptions, 'policies' | 'paused'> & GracePeriods;
 
@@ -32,6 +32,7 @@ interface Derived {
   readonly labels: Labels;
   readonly options: PolicyOptions;
   readonly selection: PolicySelection;
+  readonly claims: readonly NodePolicy[];
   readonly graces: GracePeriods;
   readonly zone: string;
 }
@@ -68,9 +69,9 @@ export class NodePolicies {
     return deriveZone(labels, selectPolicy(labels, this.#options.options.current().policies));
   }
 
-  /** Every policy that claims this node: of several that claim it equally none applies, and all hold. */
+  /** Every policy that holds for this node: of several that claim it equally none applies, and all hold. */
   claimsOf(node: string): readonly NodePolicy[] {
-    return claimsIn(this.selectionOf(node));
+    return this.#derive(node)?.claims ?? [];
   }
 
   /**
@@ -141,7 +142,10 @@ export class NodePolicies {
     if (before.pause !== after.pause || this.differInMaintenance(before, after)) return true;
     const { policies } = this.#options.options.current();
     if (policies.length === 0) return false;
-    return !isSameSelection(selectPolicy(before.labels, policies), selectPolicy(after.labels, policies));
+    const [was, is] = [before, after].map(({ labels }) => {
+      return selectClaims(labels, selectPolicy(labels, policies), policies).map(({ name }) => name);
+    });
+    return JSON.stringify(was) !== JSON.stringify(is);
   }
 
   forget(node: string): void {
@@ -168,16 +172,11 @@ export class NodePolicies {
     if (known?.labels === labels && known.options === options) return known;
     const selection = selectPolicy(labels, options.policies);
     const graces = mergeGraces(options, policyOf(selection));
-    const derived = { labels, options, selection, graces, zone: deriveZone(labels, selection) };
+    const claims = selectClaims(labels, selection, options.policies);
+    const derived = { labels, options, selection, claims, graces, zone: deriveZone(labels, selection) };
     this.#derived.set(node, derived);
     return derived;
   }
-}
-
-/** Every policy that claims a node. */
-function claimsIn(selection: PolicySelection): readonly NodePolicy[] {
-  if (selection.kind === 'policy') return [selection.policy];
-  return selection.kind === 'conflict' ? selection.policies : [];
 }
 
 /** What any of these rules means by maintenance on this node, each signal once. */

@@ -128,24 +128,24 @@ export class PolicyStage {
 
   /** How long after they were due the Eviction API may hold pods of this node while it is reachable; undefined: it is not used. */
   evictReachableOf(node: string): ReachableEviction | undefined {
-    const selection = this.#policies.selectionOf(node);
-    const rule = selection.kind === 'policy' ? selection.policy.evictReachable : undefined;
-    if (selection.kind !== 'policy' || rule === undefined) return undefined;
-    const timeoutMs = rule.timeoutMs ?? this.#options.options.current().evictReachableTimeoutMs;
-    return { policy: selection.policy.name, timeoutMs };
+    const { evictReachableTimeoutMs } = this.#options.options.current();
+    const rules = this.#policies.claimsOf(node).flatMap(({ name, evictReachable: rule }) => {
+      return rule === undefined ? [] : [{ policy: name, timeoutMs: rule.timeoutMs ?? evictReachableTimeoutMs }];
+    });
+    return rules.sort((a, b) => b.timeoutMs - a.timeoutMs)[0];
   }
 
   /** The policy that keeps this pod from evictions for the health of its node; undefined: none. */
   keeperOf(pod: Pick<PodView, 'phase' | 'nodeName'>): string | undefined {
-    return decideKeeper(pod, this.#policies.selectionOf(pod.nodeName));
+    return decideKeeper(pod, this.#policies.claimsOf(pod.nodeName));
   }
 
   /** The rate of pod deletions for the health of nodes of the policy of this node; undefined: no limit. */
   deletionRateOf(node: string): DeletionRate | undefined {
-    const selection = this.#policies.selectionOf(node);
-    const ratePerSecond = selection.kind === 'policy' ? selection.policy.podDeletionsPerSecond : undefined;
-    if (selection.kind !== 'policy' || ratePerSecond === undefined) return undefined;
-    return { policy: selection.policy.name, ratePerSecond };
+    const rates = this.#policies.claimsOf(node).flatMap(({ name, podDeletionsPerSecond: ratePerSecond }) => {
+      return ratePerSecond === undefined ? [] : [{ policy: name, ratePerSecond }];
+    });
+    return rates.sort((a, b) => a.ratePerSecond - b.ratePerSecond)[0];
   }
 
   /** The node is evaluated. `isHealthy`: Ready, with a heartbeat within its grace period. */
@@ -213,11 +213,22 @@ export class PolicyStage {
     return policies !== this.#applied.policies || paused !== this.#applied.paused;
   }
 
+  /** The policy by which a node that recovers often is kept: of several that claim it equally the first that has a rule. */
+  flappingSelectionOf(node: string): PolicySelection {
+    const selection = this.#policies.selectionOf(node);
+    if (selection.kind !== 'conflict') return selection;
+    const policy = selection.policies.find(({ flapping }) => flapping !== undefined);
+    return policy === undefined ? selection : { kind: 'policy', policy };
+  }
+
   /** How many nodes each policy applies to. */
   counts(): readonly PolicyCount[] {
     const { options, names } = this.#options;
     if (options.current().policies.length === 0) return [];
-    const counts = buildPolicyCounts(options.current().policies, names(), (name) => this.#policies.selectionOf(name));
+    const counts = buildPolicyCounts(options.current().policies, names(), (name) => [
+      this.#policies.selectionOf(name),
+      this.#policies.claimsOf(name),
+    ]);
     return this.#withBreakers(counts);
   }
 
@@ -280,16 +291,17 @@ export function selectShortestGrace(options: ControllerOptions): ControllerOptio
     : { ...options, nodeMonitorGracePeriodMs: shortestMs };
 }
 
-/** Number of nodes of each policy, in the order of the policies: those of which `selectionOf` says that it claims them. */
+/** Number of nodes of each policy, in the order of the policies: those that it is selected for, or guards. */
 function buildPolicyCounts(
   policies: readonly NodePolicy[],
   nodes: Iterable<string>,
-  selectionOf: (node: string) => PolicySelection,
+  of: (node: string) => readonly [PolicySelection, claims: readonly NodePolicy[]],
 ): readonly PolicyCount[] {
   const applied = new Map<string, number>();
   const conflicts = new Map<string, number>();
   for (const node of nodes) {
-    const selection = selectionOf(node);
+    const [selection, claims] = of(node);
+    for (const { name, isGuard } of claims) if (isGuard === true) increment(applied, name);
     if (selection.kind === 'policy') increment(applied, selection.policy.name);
     if (selection.kind === 'conflict') for (const { name } of selection.policies) increment(conflicts, name);
   }

@@ -11,12 +11,23 @@ const byDefault: PolicySelection = { kind: 'default' };
  * both claim the node equally: neither applies, and no third one does.
  */
 export function selectPolicy(labels: Labels, policies: readonly NodePolicy[]): PolicySelection {
-  const matching = policies.filter(({ selector }) => matchesLabels(selector, labels));
+  const matching = policies.filter(({ selector, isGuard }) => isGuard !== true && matchesLabels(selector, labels));
   const [first, ...others] = matching;
   if (first === undefined) return byDefault;
   const best = others.reduce((best, policy) => (compareClaims(policy, best) > 0 ? policy : best), first);
   const equal = matching.filter((policy) => compareClaims(policy, best) === 0);
   return equal.length === 1 ? { kind: 'policy', policy: best } : { kind: 'conflict', policies: equal };
+}
+
+/** Every policy that holds for a node: the selected one, each of those that claim it equally, and guards. */
+export function selectClaims(
+  labels: Labels,
+  selection: PolicySelection,
+  policies: readonly NodePolicy[],
+): readonly NodePolicy[] {
+  const guards = policies.filter(({ selector, isGuard }) => isGuard === true && matchesLabels(selector, labels));
+  if (selection.kind === 'policy') return [selection.policy, ...guards];
+  return selection.kind === 'conflict' ? [...selection.policies, ...guards] : guards;
 }
 
 /** Whether two selections are of the same policy, or the same conflict. */
@@ -44,7 +55,7 @@ function selectionKey(selection: PolicySelection): string {
 }
 
 /** The policy that keeps this pod from evictions for the health of its node; undefined: none. */
-export function decideKeeper(pod: Pick<PodView, 'phase'>, selection: PolicySelection): string | undefined {
-  if (selection.kind !== 'policy' || !selection.policy.keepCompletedPods) return undefined;
-  return isCompleted(pod) ? selection.policy.name : undefined;
+export function decideKeeper(pod: Pick<PodView, 'phase'>, claims: readonly NodePolicy[]): string | undefined {
+  const keeper = claims.find(({ keepCompletedPods }) => keepCompletedPods);
+  return keeper !== undefined && isCompleted(pod) ? keeper.name : undefined;
 }

@@ -535,5 +535,5 @@ export class TaintEvictor {
 }
 
 function isSameDeadline(a: EvictAt, b: EvictAt): boolean {
-  return a.atMs === b.atMs && a.taint === b.taint;
+  return a.atMs === b.atMs && a.taint === b.taint && a.forHealth === b.forHealth;
 }

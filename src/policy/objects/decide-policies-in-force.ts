@@ -83,7 +83,7 @@ function decideOne(object: PolicyObject, last: PolicyInForce | undefined, read: 
       object,
       reason: 'Invalid',
       problems,
-      inForce: last?.generation === 'paused' ? guarded : (last ?? guarded),
+      inForce: last?.generation === 'paused' ? (guarded ?? last) : (last ?? guarded),
     };
   }
   const isSame = last !== undefined && sameJson(last.policy, result.policy);

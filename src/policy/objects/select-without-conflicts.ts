@@ -44,6 +44,7 @@ interface PolicyChange {
 function selectChanges(assessments: PolicyAssessments, before: PolicyAssessments): readonly PolicyChange[] {
   return [...assessments].flatMap(([name, { inForce }]) => {
     const [was, is] = [before.get(name)?.inForce?.policy, inForce?.policy];
-    return is === undefined || sameJson(was, is) ? [] : [{ was, is }];
+    // A guard claims nothing: it holds beside the others.
+    return is === undefined || is.isGuard === true || sameJson(was, is) ? [] : [{ was, is }];
   });
 }

@@ -54,20 +54,16 @@ export function readPolicyObject(object: GivenObject): ReadPolicy {
   return policy === undefined ? { problems: ['spec: no policy'], guard: undefined } : { policy };
 }
 
-/** Priority of a guard where that of the object cannot be read: no other policy may end the protection. */
-const highestPriority = 2 ** 31 - 1;
-
 /**
- * An invalid object was meant for the nodes that it selects: they are paused until it is valid. Undefined if its name or its selector
- * cannot be read.
+ * An invalid object was meant for the nodes that it selects: until it is valid its mode holds, and it pauses them if it has none that
+ * holds more. Undefined if its name or its selector cannot be read, or select nothing.
  */
 export function readGuard({ metadata, spec }: GivenObject): NodePolicy | undefined {
   const name = policyNameSchema.safeParse(metadata.name);
-  const { nodeSelector, priority } = policySpecSchema.shape;
   const given = mapOf(spec);
-  const selector = nodeSelector.safeParse(given['nodeSelector']);
-  const claimed = priority.safeParse(given['priority']);
+  const selector = policySpecSchema.shape.nodeSelector.safeParse(given['nodeSelector']);
   if (!name.success || !selector.success) return undefined;
-  const claims = { priority: claimed.success ? (claimed.data ?? 0) : highestPriority, nodeSelector: selector.data };
-  return decodePolicies([{ name: name.data, ...claims, mode: 'Paused' }])[0];
+  const mode = given['mode'] === 'Observe' ? 'Observe' : 'Paused';
+  const [guard] = decodePolicies([{ name: name.data, nodeSelector: selector.data, mode }]);
+  return guard === undefined || guard.selector.length === 0 ? undefined : { ...guard, isGuard: true };
 }

@@ -12,13 +12,14 @@ export function whyCrowded(
   policy: NodePolicy,
   { manager }: Run,
   node: string,
-  isOf: (node: string) => boolean,
+  claimsOf: (node: string) => readonly NodePolicy[],
 ): string | undefined {
   const max = policy.maxConcurrentEvictions ?? Infinity;
   const { nodes, pods } = manager.informers;
   const { stages } = manager.lifecycle;
-  const mayBeEvicted = (pod: PodView): boolean =>
-    !pod.terminating && !(policy.keepCompletedPods && ['Succeeded', 'Failed'].includes(pod.phase));
+  const isKept = ({ nodeName, phase }: PodView): boolean =>
+    ['Succeeded', 'Failed'].includes(phase) && claimsOf(nodeName).some(({ keepCompletedPods }) => keepCompletedPods);
+  const mayBeEvicted = (pod: PodView): boolean => !pod.terminating && !isKept(pod);
   const taintsOf = (view: NodeView | undefined): readonly Taint[] =>
     noExecuteTaints(view?.taints ?? []).filter(isHealthTaint);
   const isEmptied = (name: string): boolean => {
@@ -33,7 +34,9 @@ export function whyCrowded(
   ];
   if (!pods.store.byIndex(podsByNode, node).some((pod) => mayBeEvicted(pod) && isEvictedBy(pod, next)))
     return undefined;
-  const emptied = [...nodes.store.keys()].filter((name) => name !== node && isOf(name) && isEmptied(name));
+  const emptied = [...nodes.store.keys()].filter(
+    (name) => name !== node && claimsOf(name).includes(policy) && isEmptied(name),
+  );
   return emptied.length >= max ? `${emptied.join(', ')} of its policy are being emptied` : undefined;
 }
 

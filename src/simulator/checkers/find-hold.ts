@@ -9,7 +9,7 @@ import type { MaintenanceRule, NodePolicy } from '../../controller/model/policy.
 import { isForHealth } from '../../controller/taint-eviction/decide-eviction.ts';
 import type { Run } from '../cluster/replica.ts';
 import { isDeletion, type RequestLine } from '../network/network.ts';
-import { policyOf } from '../policy-zones.ts';
+import { claimsOf, policyOf } from '../policy-zones.ts';
 import type { World } from '../world.ts';
 import { whyCrowded } from './find-crowded-policy.ts';
 
@@ -20,11 +20,11 @@ const marginMs = 100;
 export function whyHeld({ policies, paused }: World['config'], run: Run, line: RequestLine): string | undefined {
   const node = nodeOf(run, line);
   if (node === undefined) return undefined;
-  const policy = policyKnownTo(run, node, policies);
-  if (policy?.mode === 'Observe') return 'the policy of the node has mode Observe';
-  const isPaused = paused || policy?.mode === 'Paused' || isPausedByAnnotation(run, node);
+  const claims = claimsKnownTo(run, node, policies);
+  if (claims.some(({ mode }) => mode === 'Observe')) return 'a policy of the node has mode Observe';
+  const isPaused = paused || claims.some(({ mode }) => mode === 'Paused') || isPausedByAnnotation(run, node);
   if (isPaused && isWorse(run, line)) return 'the node is paused';
-  return policy === undefined ? undefined : whyHeldForHealth(policy, run, { line, node, policies });
+  return claims.flatMap((policy) => whyHeldForHealth(policy, run, { line, node, policies }) ?? [])[0];
 }
 
 interface Act {
@@ -36,8 +36,8 @@ interface Act {
 function whyHeldForHealth(policy: NodePolicy, run: Run, { line, node, policies }: Act): string | undefined {
   if (!isWriteForHealth(run, line, node)) return undefined;
   const why = whyLimited(policy, run, policies) ?? whyInMaintenance(policy, run, node);
-  const isOf = (name: string): boolean => policyKnownTo(run, name, policies) === policy;
-  return why ?? (line.resource === 'nodes' ? whyCrowded(policy, run, node, isOf) : undefined);
+  const claims = (name: string): readonly NodePolicy[] => claimsKnownTo(run, name, policies);
+  return why ?? (line.resource === 'nodes' ? whyCrowded(policy, run, node, claims) : undefined);
 }
 
 /** A NoExecute taint for the health of the node, or the eviction of a pod for such taints only. */
@@ -57,13 +57,13 @@ function whyLimited(policy: NodePolicy, run: Run, policies: readonly NodePolicy[
   if (limits === undefined || limits.resetAtMs !== undefined) return undefined;
   const { percent = 0, count = 0 } = limits.maxUnhealthy;
   const isOf = (name: string, versions: readonly (NodeView | undefined)[]): boolean =>
-    versions.some((node) => node !== undefined && policyOf({ name, labels: node.labels }, policies) === policy);
+    versions.some((node) => node !== undefined && claimsOf({ name, labels: node.labels }, policies).includes(policy));
   const existing = [...run.manager.informers.nodes.store.keys()].filter((name) => isOf(name, versionsOf(run, name)));
   const unready = existing.filter((name) => {
     const versions = versionsOf(run, name);
     const isUnready = versions.every((node) => node !== undefined && readyOf(node) !== 'True');
     const mayBeMaintained = versions.some((node) => node !== undefined && hasSignal(node, maintenance));
-    return isUnready && policyKnownTo(run, name, policies) === policy && !mayBeMaintained;
+    return isUnready && claimsKnownTo(run, name, policies).includes(policy) && !mayBeMaintained;
   });
   const isTooMany = unready.length > Math.max((existing.length * percent) / 100, count);
   return isTooMany ? `${unready.length} of ${existing.length} nodes of its policy are not Ready` : undefined;
@@ -77,6 +77,14 @@ function hasSignal({ conditions, taints }: NodeView, rule: MaintenanceRule | und
 /** The node as the watch brought it, and as the newest answer shows it. */
 export function versionsOf({ manager }: Run, name: string): readonly (NodeView | undefined)[] {
   return [manager.informers.nodes.store.get(name), manager.lifecycle.stages.nodes.get(name)];
+}
+
+/** The policies that claim a node by every version that the sender has. */
+function claimsKnownTo(run: Run, name: string, policies: readonly NodePolicy[]): readonly NodePolicy[] {
+  const [first = [], ...others] = versionsOf(run, name).map((node) => {
+    return node === undefined ? [] : claimsOf({ name, labels: node.labels }, policies);
+  });
+  return first.filter((policy) => others.every((claims) => claims.includes(policy)));
 }
 
 /** The policy of a node by every version that the sender has; undefined also if these differ. */

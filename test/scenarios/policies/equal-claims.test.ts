@@ -63,3 +63,31 @@ test('the open breaker of one of them holds: nodes that two policies claim count
   assert.deepEqual(world.tainted(pool), [a0, a1], 'the breaker opened with the third');
   assert.deepEqual([world.ready(a2), world.ready(a3)], ['Unknown', 'Unknown']);
 });
+
+test('limits of evictions of each of them hold: places, the rate of deletions, and pods that are over', async () => {
+  const over = { maxConcurrentEvictions: 1, podDeletionsPerSecond: 0.1, keepCompletedPods: true };
+  await using world = aPool(aPolicy({ name: 'limited', ...over }), rival);
+  for (const pod of ['second', 'third']) world.addPod(pod, a0);
+  world.addPod('over', a0);
+  world.changePod('over', (pod) => ({ ...pod, status: { ...pod.status, phase: 'Succeeded' } }));
+  await world.silentFor(62, a0, a1);
+  assert.equal(world.tainted(pool).length, 1, 'one place');
+  await world.silentFor(120, a0, a1);
+  const evicted = world.evicted().filter((name) => ['second', 'third', `pod-${a0}`].includes(name));
+  const seconds = evicted.map((name) => world.evictedAtSeconds(name) ?? 0);
+  for (const [place, at] of seconds.entries()) if (place > 0) assert.ok(at - (seconds[place - 1] ?? 0) >= 9.9);
+  assert.equal(world.evicted().includes('over'), false);
+});
+
+test('a policy that is invalid holds beside the one that applies, and replaces none of its settings', async () => {
+  const guard = aPolicy({ name: 'broken', priority: 9, mode: 'Paused', isGuard: true });
+  await using world = aPool(aPolicy({ name: 'observing', mode: 'Observe' }), guard);
+  world.setTaints(a0, [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }]);
+  await world.advance(60);
+  assert.deepEqual(world.taints(a0), ['unreachable:NoExecute'], 'mode Observe writes nothing, a recovery included');
+  world.changeOptions({ policies: [aPolicy({ name: 'quick', nodeMonitorGracePeriodMs: 20_000 }), guard] });
+  await world.silentFor(60, a1);
+  assert.deepEqual([world.ready(a1), world.evicted()], ['True', []]);
+  const { policy, grace } = explainNode(world, a1);
+  assert.deepEqual([policy?.name, grace?.seconds], ['quick', 20]);
+});

@@ -21,10 +21,7 @@ class Stand {
   readonly adding = new Map<string, number>();
   readonly emptying = new EmptyingNodes({
     options: { current: () => this.settings },
-    policies: {
-      selectionOf: (node) =>
-        this.states.get(node)?.inPolicy === true ? { kind: 'policy', policy } : { kind: 'default' },
-    },
+    policies: { claimsOf: (node) => (this.states.get(node)?.inPolicy === true ? [policy] : []) },
     nodes: { get: (name) => this.#node(name) },
     names: () => this.states.keys(),
     podsOn: (name) => (this.states.get(name)?.pods ?? []).map(aPod),

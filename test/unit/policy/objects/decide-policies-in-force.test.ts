@@ -47,17 +47,23 @@ test('an invalid object that replaces one of its name keeps the version in force
   assert.deepEqual(inForceOf(assessments, 'a'), ['Valid', 'Observe', 1]);
 });
 
-test('a guard selects what its object selects, and is replaced by any valid version', () => {
+test('a guard selects what its object selects, holds as its mode says, and is replaced by any valid version only', () => {
   const ofPool = { nodeSelector: { matchLabels: { pool: 'a' } }, mode: 'On', priority: 7 };
   const first = decide([aPolicyObject('a', ofPool)]);
   const guard = first.get('a')?.inForce?.policy;
-  assert.deepEqual([guard?.priority, guard?.selector.length, guard?.limits], [7, 1, undefined]);
-  const second = decide([aPolicyObject('a', { ...ofPool, priority: 'high' }, { generation: 2 })], first);
-  assert.equal(second.get('a')?.inForce?.policy.priority, 2 ** 31 - 1, 'no other policy may end the protection');
+  assert.deepEqual(
+    [guard?.isGuard, guard?.mode, guard?.selector.length, guard?.limits],
+    [true, 'Paused', 1, undefined],
+  );
+  const observing = { ...ofPool, mode: 'Observe', priority: 'high' };
+  const second = decide([aPolicyObject('a', observing, { generation: 2 })], first);
+  assert.equal(second.get('a')?.inForce?.policy.mode, 'Observe');
   const unreadable = decide([aPolicyObject('a', { nodeSelector: 'x' }, { generation: 3 })], second);
-  assert.deepEqual(inForceOf(unreadable, 'a'), ['Invalid', undefined, undefined]);
-  const valid = decide([aPolicyObject('a', { ...ofPool, mode: 'Enforce' }, { generation: 4 })], second);
+  assert.deepEqual(inForceOf(unreadable, 'a'), ['Invalid', 'Observe', 'paused'], 'a second error ends no protection');
+  const valid = decide([aPolicyObject('a', { ...ofPool, mode: 'Enforce' }, { generation: 4 })], unreadable);
   assert.deepEqual(inForceOf(valid, 'a'), ['Valid', 'Enforce', 4]);
+  const ofNothing = decide([aPolicyObject('a', { nodeSelector: {}, mode: 'On' })]);
+  assert.deepEqual(inForceOf(ofNothing, 'a'), ['Invalid', undefined, undefined]);
 });
 
 test('an invalid object inherits nothing from one of its name whose deletion has taken effect', () => {
