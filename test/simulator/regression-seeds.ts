@@ -102,4 +102,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: the limit for what is remembered of a deleted node left out a watch that was ended for its silence only',
   },
+  {
+    seed: 31415153,
+    found:
+      'a restore of etcd undid the mark of a pod of a silent node, and it was not made again: the pod kept its traffic',
+  },
 ];

@@ -1,4 +1,5 @@
 import type { PodView } from '../../machinery/api/pod.ts';
+import { areComparable, isOlder } from '../../machinery/api/resource-version.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
 import { type RateLimit, RateLimitedQueues } from '../../machinery/queueing/rate-limited-queues.ts';
@@ -14,9 +15,11 @@ const heldNodeRecheckMs = 1_000;
 interface Silence {
   readonly sinceHeartbeat: string | undefined;
   hasSlot: boolean;
-  /** The uids of the pods that were marked in it. */
-  readonly marked: Set<string>;
+  /** The pods that were marked in it, by uid, each with its version before. */
+  readonly marked: Map<string, string>;
 }
+
+type MarkedPod = Pick<PodView, 'nodeName' | 'uid' | 'resourceVersion'>;
 
 interface PodMarkingQueuesOptions {
   readonly optionsOf: (zone: string) => Pick<ControllerOptions, 'podMarkingRate'>;
@@ -73,14 +76,19 @@ export class PodMarkingQueues {
     return this.#silenceOf(node)?.hasSlot === true;
   }
 
-  /** Whether a pod was marked in the current silence of its node: what its kubelet posted since then stays. */
-  isMarked({ nodeName, uid }: Pick<PodView, 'nodeName' | 'uid'>): boolean {
-    return this.#silenceOf(nodeName)?.marked.has(uid) === true;
+  /**
+   * Whether a pod was marked in the current silence of its node: what its kubelet posted since then stays. A restore of etcd that
+   * brings back a version of before undoes the mark.
+   */
+  isMarked({ nodeName, uid, resourceVersion }: MarkedPod): boolean {
+    const before = this.#silenceOf(nodeName)?.marked.get(uid);
+    if (before === undefined) return false;
+    return isOlder(before, resourceVersion) || !areComparable(before, resourceVersion);
   }
 
-  /** Notes that a pod was marked now. */
-  noteMarked({ nodeName, uid }: Pick<PodView, 'nodeName' | 'uid'>): void {
-    this.#ensureSilence(nodeName).marked.add(uid);
+  /** Notes that this version of a pod was marked now. */
+  noteMarked({ nodeName, uid, resourceVersion }: MarkedPod): void {
+    this.#ensureSilence(nodeName).marked.set(uid, resourceVersion);
   }
 
   /** Forgets a pod that no longer exists. */
@@ -96,7 +104,11 @@ export class PodMarkingQueues {
   #ensureSilence(node: string): Silence {
     const known = this.#silenceOf(node);
     if (known !== undefined) return known;
-    const silence = { sinceHeartbeat: this.#options.heartbeatOf(node), hasSlot: false, marked: new Set<string>() };
+    const silence = {
+      sinceHeartbeat: this.#options.heartbeatOf(node),
+      hasSlot: false,
+      marked: new Map<string, string>(),
+    };
     this.#silences.set(node, silence);
     return silence;
   }

@@ -175,6 +175,18 @@ test('a kubelet whose heartbeats do not arrive and whose pod statuses do is not 
   assert.deepEqual(areReady(world), [true]);
 });
 
+test('a version of before its mark, as a restore of etcd brings it back, is not marked; a later one of its kubelet is', async () => {
+  await using world = aWorldWithPods();
+  await world.start().silentFor(40, 'a-0');
+  const before = world.pods.get('default/p-0');
+  assert.ok(before);
+  await world.silentFor(20, 'a-0');
+  const { marking } = world.lifecycle.stages;
+  assert.equal(marking.isMarked(before), false);
+  assert.equal(marking.isMarked({ ...before, resourceVersion: `${before.resourceVersion}0` }), true);
+  assert.equal(marking.isMarked({ ...before, resourceVersion: 'v1' }), true, 'no order is known');
+});
+
 test('a pod that is bound later in the same silence is marked, and those before it are not marked again', async () => {
   await using world = aWorldWithPods();
   await world.start().silentFor(60, 'a-0');
