@@ -27,6 +27,7 @@ import type { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
 import type { PolicyStage } from './policies/policy-stage.ts';
 import { healthTaintsOf } from './tainting/decide-taints.ts';
 import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
+import type { AwaitedHeartbeats } from './zones/awaited-heartbeats.ts';
 import type { Evaluation, ZoneChange, ZoneTable } from './zones/zone-table.ts';
 import type { Now } from './model/node-state.ts';
 import type { NodeHolds } from './node-holds.ts';
@@ -46,6 +47,7 @@ interface MonitorPassOptions {
     'current' | 'zoneOf' | 'modeOf' | 'observe' | 'evaluateBreakers' | 'forget' | 'maintenance' | 'noteMaintenance'
   >;
   readonly holds: Pick<NodeHolds, 'observe' | 'forget'>;
+  readonly awaited: Pick<AwaitedHeartbeats, 'forget'>;
   readonly flapping: Pick<FlappingWatch, 'endsInMs' | 'takeEnded'>;
   readonly nodes: NodeSource;
   readonly store: Pick<StoreReader<NodeView>, 'keys' | 'get'>;
@@ -339,7 +341,7 @@ export class MonitorPass {
   }
 
   #remove(name: string, { uid }: KnownNode, findings: Findings): void {
-    const { health, transitions, zones, outage, policies, holds, recorder, decisions } = this.#options;
+    const { health, transitions, zones, outage, policies, holds, awaited, recorder, decisions } = this.#options;
     this.#known.delete(name);
     this.#unnoticed.delete(name);
     health.forget(name);
@@ -348,6 +350,7 @@ export class MonitorPass {
     zones.remove(name);
     policies.forget(name);
     holds.forget(name);
+    awaited.forget(name);
     findings.removed.push(name);
     recorder.record(nodeRemoved({ name, uid }));
     decisions.note({ kind: 'node-removed', node: name });

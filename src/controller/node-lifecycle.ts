@@ -454,9 +454,10 @@ export class NodeLifecycle {
 
   /** A node that no pass has evaluated: a standby runs no passes, and nodes come and go there for months. */
   #forgetUnseen(name: string): void {
-    const { health, monitor, loops, policies, holds, evidence } = this.stages;
+    const { health, monitor, loops, policies, holds, awaited, evidence } = this.stages;
     health.forget(name);
     holds.forget(name);
+    awaited.forget(name);
     evidence.forget(name);
     policies.forget(name);
     monitor.untouch(name);

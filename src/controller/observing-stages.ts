@@ -14,6 +14,7 @@ import { WatchFreshness } from './freshness/watch-freshness.ts';
 import { graceOf, readyOf, unobservedRenewalMs } from './health/assess-node.ts';
 import { HealthTable } from './health/health-table.ts';
 import { HealthTransitions } from './health/health-transitions.ts';
+import { answerMsMax } from './health/silence-confirmer.ts';
 import type { NodeLifecycleOptions } from './lifecycle-options.ts';
 import type { Now } from './model/node-state.ts';
 import { NodeHolds } from './node-holds.ts';
@@ -23,7 +24,7 @@ import { OutageWatch } from './outage/outage-watch.ts';
 import { PolicyStage } from './policies/policy-stage.ts';
 import { podsByNode } from './taint-eviction/taint-evictor.ts';
 import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
-import { AwaitedHeartbeats, type NodeHeartbeats } from './zones/awaited-heartbeats.ts';
+import { AwaitedHeartbeats, type NodeHeartbeats, type UnknownSince } from './zones/awaited-heartbeats.ts';
 import { ZoneTable } from './zones/zone-table.ts';
 
 /** What stages read, and what wakes the loops. */
@@ -168,18 +169,21 @@ function buildAwaitedHeartbeats(
     const record = health.get(name);
     if (record === undefined || policies.maintenanceOf(name) !== undefined) return undefined;
     const { heartbeatAtMs, intervalsMs } = record;
-    const isObserved = intervalsMs.length > 0;
     const isReset = record.channel === 'full-disruption-end';
+    const isObserved = intervalsMs.length > 0 && !isReset;
     const { graceMs } = graceOf(record, policies.current(name));
     return { heartbeatAtMs, isObserved, isReset, graceMs, windowMs: renewsWithinMs({ intervalsMs, graceMs }) };
   };
-  const unknownSinceMs = (name: string): number | undefined => {
+  const unknownSince = (name: string): UnknownSince | undefined => {
     const ready = findCondition(nodes.get(name)?.conditions ?? [], 'Ready');
     if (ready?.status !== 'Unknown') return undefined;
     const { monotonicMs, wallMs } = healthNow();
-    return monotonicMs - Math.max(0, wallMs - (parseTimestamp(ready.lastTransitionTime) ?? wallMs));
+    const transitionAtMs = parseTimestamp(ready.lastTransitionTime);
+    const ageMs = transitionAtMs === undefined ? 0 : Math.max(0, wallMs - transitionAtMs);
+    return { atMs: monotonicMs - ageMs, transitionAtMs: transitionAtMs ?? 0 };
   };
-  return new AwaitedHeartbeats({ zones, heartbeatsOf, unknownSinceMs, nowMs: () => freshness.nowMs() });
+  const nowMs = (): number => freshness.nowMs();
+  return new AwaitedHeartbeats({ zones, heartbeatsOf, unknownSince, confirmedWithinMs: answerMsMax, nowMs });
 }
 
 type SilenceSources = Pick<

@@ -84,6 +84,8 @@ export class ControllerWorld {
   probeAnswers: () => boolean = () => true;
   /** What the answers to reads of leases wait for. */
   answersAfter: Promise<unknown> = Promise.resolve();
+  /** How long each read of leases takes after that. */
+  answersAfterMs = 0;
   /** Whether the API server permits reading single leases. */
   permitted = true;
   /** Leases whose single reads fail; a list, which only many suspects call for, answers them. */
@@ -409,6 +411,20 @@ export class ControllerWorld {
     this.start();
   }
 
+  /** As {@link restart}; the cache of leases of the new process fills with one after the other, so far apart. */
+  async restartFilling(everyMs: number): Promise<void> {
+    await this.stop();
+    const leases = [...this.leases.values()];
+    const keyOf = (name: string): string => `kube-node-lease/${name}`;
+    for (const { name } of leases) this.leases.removeUnnoticed(keyOf(name));
+    this.lifecycle = this.#newLifecycle();
+    for (const lease of leases) {
+      this.leases.set(keyOf(lease.name), lease);
+      await this.clock.advance(everyMs);
+    }
+    this.start();
+  }
+
   /** As a changed config file does it to a running controller. */
   changeOptions(options: Partial<ControllerOptions>): void {
     const changes = Object.entries(options).map(([setting, to]) => ({
@@ -527,6 +543,7 @@ export class ControllerWorld {
 
   async #readLeases(): Promise<ReadonlyMap<string, LeaseView>> {
     await this.answersAfter;
+    if (this.answersAfterMs > 0) await this.clock.sleep(this.answersAfterMs, new AbortController().signal);
     if (!this.answering) throw noAnswer();
     if (!this.permitted) throw new ApiError({ reason: 'forbidden', message: 'not permitted', code: 403 });
     return new Map(this.#apiLeases);

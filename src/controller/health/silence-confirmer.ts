@@ -16,7 +16,7 @@ import type { Live } from '../../machinery/ports/live.ts';
  */
 const singleReadsMax = 10;
 /** A lease without a response after this time counts as not read, whatever happens to the request. */
-const answerMsMax = 30_000;
+export const answerMsMax = 30_000;
 /** Time limit for single reads after a failed list: none starts later. The remaining leases count as not read. */
 const singlesMsMax = 20_000;
 

@@ -26,6 +26,7 @@ interface MeasuredStages {
   readonly confirmer: Pick<SilenceConfirmer, 'size'>;
   readonly monitor: Sized & { readonly heldZones: number };
   readonly zones: Pick<ZoneTable, 'size' | 'zones'>;
+  readonly awaited: Sized;
   readonly outage: Pick<OutageWatch, 'size'>;
   readonly loops: Pick<NodeWorkLoops, 'size'>;
   readonly queues: Pick<ZoneTaintQueues, 'size' | 'zonesRemembered'>;
@@ -72,7 +73,7 @@ function perNode(stages: MeasuredStages): Readonly<Record<string, number>> {
     'node-transitions': Math.max(stages.transitions.notReadyCount, stages.transitions.withheld.size),
     'node-confirmations': stages.confirmer.size,
     'node-passes': stages.monitor.size,
-    'node-zones': stages.zones.size,
+    'node-zones': Math.max(stages.zones.size, stages.awaited.size),
     'node-outage': stages.outage.size,
     'node-work': stages.loops.size,
     'node-responses': Math.max(stages.nodes.size, stages.leases.size),

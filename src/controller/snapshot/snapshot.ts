@@ -126,9 +126,12 @@ export class LiveSnapshot {
     };
   }
 
-  #awaitedFor({ name, taints }: NodeView): AwaitedReport | undefined {
+  /** Nothing is awaited for a node that reports itself as not ready, or has its taint. */
+  #awaitedFor(node: NodeView): AwaitedReport | undefined {
+    const { name, taints } = node;
     const { awaited, outage } = this.#sources.stages;
-    if (hasTaint(taints, taintKeys.unreachable, 'NoExecute')) return undefined;
+    if (readyOf(node) === 'False') return undefined;
+    if ([taintKeys.unreachable, taintKeys.notReady].some((key) => hasTaint(taints, key, 'NoExecute'))) return undefined;
     const undecidedUntilMs = outage.undecidedUntilMs(name);
     const found = undecidedUntilMs === undefined ? awaited.awaitedFor(name) : { nodes: [], untilMs: undecidedUntilMs };
     return found && { ...found, untilMs: toMonotonicMs(found.untilMs, this.#sources) };

@@ -1,17 +1,20 @@
 // Nodes that fail together become silent one after the other. So the NoExecute taint of a silent node waits until it is known
 // which nodes of its zone failed with it, where that may lower the rate of the zone: each of them sends a heartbeat, or becomes
 // silent and counts as not ready. The tokens of the zone go on accruing.
+import { mayHaveFailedTogether, type ReadyNode, ReadyNodes, type Stop } from './ready-nodes.ts';
 import type { ZoneTable } from './zone-table.ts';
 
 /** What a list of all heartbeats is read again after. */
 const readEveryMs = 1_000;
-/** A node counts as not ready so long after its grace period, if its silence is not confirmed by then. */
-const confirmedWithinMs = 10_000;
+/** A node whose silence is confirmed counts as not ready within this time: a pass, and the write of its status. */
+const countedWithinMs = 5_000;
+/** The longest wait of one node: others may have grace periods of hours, or may have been found without a known heartbeat. */
+const waitMsMax = 300_000;
 
 /** What is known of the heartbeats of a node, on the health clock. */
 export interface NodeHeartbeats {
   readonly heartbeatAtMs: number;
-  /** Whether that was a heartbeat that this process observed; otherwise the node is known since then. */
+  /** Whether that was a heartbeat that this process observed; otherwise the last one was then or before. */
   readonly isObserved: boolean;
   /** That was the end of a full disruption, in which every silent node counted. */
   readonly isReset: boolean;
@@ -20,30 +23,32 @@ export interface NodeHeartbeats {
   readonly graceMs: number;
 }
 
+/** Since when a node is Unknown. */
+export interface UnknownSince {
+  /** On the health clock. */
+  readonly atMs: number;
+  /** As the API has it: another time is another silence. */
+  readonly transitionAtMs: number;
+}
+
 interface AwaitedHeartbeatsOptions {
   readonly zones: Pick<ZoneTable, 'readyNodes' | 'levelsOf' | 'isSlowerWithout'>;
   /** Undefined: nothing is known, or the node is in planned maintenance, where its heartbeats are no evidence. */
   readonly heartbeatsOf: (node: string) => NodeHeartbeats | undefined;
-  /** Since when the node is Unknown, on the health clock; undefined: it is not. */
-  readonly unknownSinceMs: (node: string) => number | undefined;
+  /** Undefined: the node is not Unknown. */
+  readonly unknownSince: (node: string) => UnknownSince | undefined;
+  /** The silence of a node is confirmed within this time after its grace period, or held for another reason. */
+  readonly confirmedWithinMs: number;
   /** The health clock. */
   readonly nowMs: () => number;
 }
 
-interface ReadyNode {
-  readonly node: string;
-  readonly heartbeatAtMs: number;
-  /** When it has sent a heartbeat or counts as not ready. */
-  readonly untilMs: number;
-}
-
-/** The ready nodes by zone, those with the oldest heartbeat first. */
-type ReadyNodes = ReadonlyMap<string, readonly ReadyNode[]>;
-
-/** By when a node had stopped, and how long it had been Unknown where it was found so. */
-interface Stop {
-  readonly byMs: number;
-  readonly unknownForMs: number;
+/** The stop of an Unknown node. */
+interface KnownStop {
+  readonly stop: Stop;
+  readonly transitionAtMs: number;
+  /** When the wait began. */
+  readonly fromMs: number;
 }
 
 /** Nodes whose heartbeats are awaited, and when each has sent one or counts as not ready. */
@@ -55,6 +60,8 @@ interface AwaitedNodes {
 export class AwaitedHeartbeats {
   readonly #options: AwaitedHeartbeatsOptions;
   #read: { readonly atMs: number; readonly ready: ReadyNodes } | undefined;
+  /** Of Unknown nodes: a heartbeat after which a node is still Unknown is no recovery, and does not change when it stopped. */
+  readonly #stops = new Map<string, KnownStop>();
 
   constructor(options: AwaitedHeartbeatsOptions) {
     this.#options = options;
@@ -62,94 +69,115 @@ export class AwaitedHeartbeats {
 
   /** Milliseconds after which to ask again whether the NoExecute taint of this node still waits; 0: it does not. */
   heldForMs(node: string): number {
-    return this.#options.unknownSinceMs(node) !== undefined && this.#isSlowed(node) ? readEveryMs : 0;
+    if (this.#options.unknownSince(node) === undefined) return 0;
+    const known = this.#knownStop(node);
+    return known !== undefined && !this.#isOver(known) && this.#isSlowed(node, known.stop) ? readEveryMs : 0;
   }
 
   /** The nodes for which the NoExecute taint of this node waits, or would wait if it sent no further heartbeat. */
   awaitedFor(node: string): AwaitedNodes | undefined {
-    const stopped = this.#stopped(node);
-    if (stopped === undefined || !this.#isSlowed(node)) return undefined;
-    const own = this.#options.zones.levelsOf(node);
-    const lost = [...this.#readyNodes()].map(([zone, ready]) => {
-      return { zone, nodes: selectLost(ready, stopped).filter((other) => other.node !== node) };
-    });
-    const nearest = lost.filter(({ zone, nodes }) => own.includes(zone) && nodes.length > 0);
-    const awaited = (nearest.length > 0 ? nearest : lost).flatMap(({ nodes }) => nodes);
-    const nodes = [...new Set(awaited.map((other) => other.node))].sort();
-    return { nodes, untilMs: Math.max(...awaited.map(({ untilMs }) => untilMs)) };
+    const known = this.#knownStop(node);
+    if (known === undefined || this.#isOver(known) || !this.#isSlowed(node, known.stop)) return undefined;
+    const { zones } = this.#options;
+    const own = zones.levelsOf(node);
+    const lost = [...this.#readyNodes().values()].filter(
+      (ready) => ready.node !== node && mayHaveFailedTogether(ready, known.stop),
+    );
+    const nearest = lost.filter((ready) => zones.levelsOf(ready.node).some((zone) => own.includes(zone)));
+    const awaited = nearest.length > 0 ? nearest : lost;
+    const untilMs = awaited.reduce((latestMs, ready) => Math.max(latestMs, ready.untilMs), -Infinity);
+    return { nodes: awaited.map((ready) => ready.node).sort(), untilMs: Math.min(untilMs, known.fromMs + waitMsMax) };
+  }
+
+  /** The node no longer exists. */
+  forget(node: string): void {
+    this.#stops.delete(node);
+  }
+
+  /** Number of Unknown nodes whose stop is remembered. */
+  get size(): number {
+    return this.#stops.size;
+  }
+
+  #isOver({ fromMs }: KnownStop): boolean {
+    return this.#options.nowMs() - fromMs >= waitMsMax;
   }
 
   /** Whether the zone of this node would be slower without the nodes that may have failed with it. */
-  #isSlowed(node: string): boolean {
-    const stopped = this.#stopped(node);
-    if (stopped === undefined) return false;
-    const lost = [...this.#readyNodes()].map(([zone, ready]) => [zone, selectLost(ready, stopped).length] as const);
-    return this.#options.zones.isSlowerWithout(node, new Map(lost));
+  #isSlowed(node: string, stop: Stop): boolean {
+    const { zones, unknownSince } = this.#options;
+    const ready = this.#readyNodes();
+    // A node that has become Unknown since the list was read is in it, and does not wait for itself.
+    const own = unknownSince(node) === undefined ? undefined : ready.get(node);
+    const isListed = own !== undefined && mayHaveFailedTogether(own, stop);
+    const ownLevels = isListed ? zones.levelsOf(node) : [];
+    return zones.isSlowerWithout(node, (zone) => ready.countLost(zone, stop) - (ownLevels.includes(zone) ? 1 : 0));
   }
 
-  /**
-   * By when this node had stopped, because its next heartbeat was due; undefined if that is in the future. What sent one later
-   * did not fail with it. Of a node that this process found Unknown no heartbeat is known: any that is observed was later, and
-   * what was found ready a grace period after that did not fail with it.
-   */
-  #stopped(node: string): Stop | undefined {
-    const { heartbeatsOf, unknownSinceMs, nowMs } = this.#options;
-    const known = heartbeatsOf(node);
-    if (known === undefined || known.isReset) return undefined;
-    const { heartbeatAtMs, isObserved, windowMs } = known;
-    const sinceMs = unknownSinceMs(node);
-    if (!isObserved && sinceMs !== undefined) return { byMs: heartbeatAtMs, unknownForMs: heartbeatAtMs - sinceMs };
-    return nowMs() <= heartbeatAtMs + windowMs ? undefined : { byMs: heartbeatAtMs + windowMs, unknownForMs: 0 };
+  /** Of an Unknown node: as it was when first asked for. Undefined: its next heartbeat is not due, or it waits for none. */
+  #knownStop(node: string): KnownStop | undefined {
+    const { heartbeatsOf, unknownSince, nowMs } = this.#options;
+    const [heartbeats, since] = [heartbeatsOf(node), unknownSince(node)];
+    if (heartbeats === undefined || countedInDisruption(heartbeats, since)) return undefined;
+    const remembered = this.#stops.get(node);
+    if (since !== undefined && remembered?.transitionAtMs === since.transitionAtMs) return remembered;
+    const stop = toStop(heartbeats, since);
+    const silentFromMs = heartbeats.heartbeatAtMs + heartbeats.graceMs;
+    if (since === undefined)
+      return nowMs() <= stop.byMs ? undefined : { stop, transitionAtMs: NaN, fromMs: silentFromMs };
+    const known = { stop, transitionAtMs: since.transitionAtMs, fromMs: nowMs() };
+    this.#stops.set(node, known);
+    return known;
   }
 
   #readyNodes(): ReadyNodes {
     const atMs = this.#options.nowMs();
     if (this.#read === undefined || atMs - this.#read.atMs >= readEveryMs) {
-      const { zones, heartbeatsOf } = this.#options;
-      const ready = [...zones.readyNodes()].flatMap((node) => toReady(node, heartbeatsOf(node)) ?? []);
-      this.#read = {
-        atMs,
-        ready: byZone(
-          ready.filter(({ untilMs }) => atMs <= untilMs),
-          zones,
-        ),
-      };
+      const { zones, heartbeatsOf, confirmedWithinMs } = this.#options;
+      const nodes = [...zones.readyNodes()].flatMap(
+        (node) => toReady(node, heartbeatsOf(node), confirmedWithinMs) ?? [],
+      );
+      const undecided = nodes.filter(({ untilMs }) => atMs <= untilMs);
+      this.#read = { atMs, ready: new ReadyNodes(undecided, (node) => zones.levelsOf(node)) };
+      this.#forgetEnded();
     }
     return this.#read.ready;
   }
+
+  #forgetEnded(): void {
+    for (const [node, { transitionAtMs }] of this.#stops)
+      if (this.#options.unknownSince(node)?.transitionAtMs !== transitionAtMs) this.#stops.delete(node);
+  }
 }
 
-function toReady(node: string, known: NodeHeartbeats | undefined): ReadyNode | undefined {
+/** A full disruption ended, and the node was Unknown before: all that was silent counted. */
+function countedInDisruption({ isReset, heartbeatAtMs }: NodeHeartbeats, since: UnknownSince | undefined): boolean {
+  return isReset && since !== undefined && since.atMs <= heartbeatAtMs;
+}
+
+/**
+ * A node stopped before its next heartbeat was due. Of a node that this process found Unknown no heartbeat is known: any that is
+ * observed of another was later, and what was found ready a grace period after that did not fail with it. A node found ready
+ * may have sent its last heartbeat one window before.
+ */
+function toStop(heartbeats: NodeHeartbeats, since: UnknownSince | undefined): Stop {
+  const { heartbeatAtMs, isObserved, windowMs, graceMs } = heartbeats;
+  const isFoundUnknown = since !== undefined && !isObserved && since.atMs <= heartbeatAtMs;
+  if (isFoundUnknown) return { lastFromMs: -Infinity, byMs: heartbeatAtMs, unknownForMs: heartbeatAtMs - since.atMs };
+  const isLater = since !== undefined && since.atMs < heartbeatAtMs;
+  const lastMs = isLater ? since.atMs - graceMs : heartbeatAtMs;
+  return { lastFromMs: isObserved ? lastMs : lastMs - windowMs, byMs: lastMs + windowMs, unknownForMs: 0 };
+}
+
+function toReady(node: string, known: NodeHeartbeats | undefined, confirmedWithinMs: number): ReadyNode | undefined {
   if (known === undefined) return undefined;
-  const { heartbeatAtMs, graceMs } = known;
-  return { node, heartbeatAtMs, untilMs: heartbeatAtMs + graceMs + confirmedWithinMs };
-}
-
-function byZone(nodes: readonly ReadyNode[], zones: Pick<ZoneTable, 'levelsOf'>): ReadyNodes {
-  const found = new Map<string, ReadyNode[]>();
-  for (const ready of nodes.toSorted((a, b) => a.heartbeatAtMs - b.heartbeatAtMs)) {
-    for (const zone of zones.levelsOf(ready.node)) {
-      const ofZone = found.get(zone);
-      if (ofZone === undefined) found.set(zone, [ready]);
-      else ofZone.push(ready);
-    }
-  }
-  return found;
-}
-
-/** Those of these nodes that have sent no heartbeat since, and may still become silent. */
-function selectLost(ready: readonly ReadyNode[], { byMs, unknownForMs }: Stop): readonly ReadyNode[] {
-  const lost = ready.slice(0, countUpTo(ready, byMs));
-  return lost.filter(({ heartbeatAtMs, untilMs }) => unknownForMs <= untilMs - heartbeatAtMs);
-}
-
-/** How many of these nodes have sent no heartbeat after this time. */
-function countUpTo(ready: readonly ReadyNode[], byMs: number): number {
-  let [from, to] = [0, ready.length];
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if ((ready[middle]?.heartbeatAtMs ?? Infinity) <= byMs) from = middle + 1;
-    else to = middle;
-  }
-  return from;
+  const { heartbeatAtMs, isObserved, windowMs, graceMs } = known;
+  const countsAfterMs = graceMs + confirmedWithinMs + countedWithinMs;
+  return {
+    node,
+    lastFromMs: isObserved ? heartbeatAtMs : heartbeatAtMs - windowMs,
+    dueAtMs: heartbeatAtMs + windowMs,
+    countsAfterMs,
+    untilMs: heartbeatAtMs + countsAfterMs,
+  };
 }

@@ -41,6 +41,12 @@ export function planRates(tallies: ReadonlyMap<string, ZoneTally>, optionsOf: (z
   return { fullDisruption, zones };
 }
 
+/** The rate of a zone with so many nodes. */
+export function rateAt(tally: ZoneTally, options: RateOptions, fullDisruption: boolean): number {
+  const condition = classifyZone(tally, options.unhealthyZoneThreshold);
+  return rateOf(fullDisruption ? 'full-disruption' : ruleFor(condition, tally, options), options);
+}
+
 function ruleFor(condition: ZoneCondition, tally: ZoneTally, options: RateOptions): RateRule {
   switch (condition) {
     case 'initial':

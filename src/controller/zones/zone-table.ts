@@ -1,6 +1,6 @@
 import { isOuterZone, type ZoneCondition, zoneLevels } from '../../machinery/api/zone.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
-import { type ZoneTally, type Plan, planRates, type RateOptions, type ZonePlan } from './plan-rates.ts';
+import { type ZoneTally, type Plan, planRates, rateAt, type RateOptions, type ZonePlan } from './plan-rates.ts';
 import { unhealthyNodesInZone, zoneEvictionRate, zoneHealth, zoneSize, zoneState } from './metrics.ts';
 
 type Standing = 'ready' | 'unready' | 'excluded';
@@ -142,28 +142,44 @@ export class ZoneTable {
    * Whether the rate at which nodes of the zones of this node are tainted would be lower if all, or all but one, of so many ready
    * nodes by zone were unready, than if this node alone is.
    */
-  isSlowerWithout(node: string, lost: ReadonlyMap<string, number>): boolean {
+  isSlowerWithout(node: string, lostIn: (zone: string) => number): boolean {
     const levels = this.levelsOf(node);
     const own = this.#members.get(node)?.standing === 'ready' ? 1 : 0;
     const ownLoss = new Map(levels.map((level) => [level, own]));
-    if ([...lost].every(([zone, count]) => count <= (ownLoss.get(zone) ?? 0))) return false;
-    const all = this.#ratesAfter(levels, lost);
-    const allButOne = levels.map((level) => {
-      const ready = this.#zones.get(level)?.members.ready ?? 0;
-      return this.#ratesAfter(levels, new Map([...lost, [level, Math.min(lost.get(level) ?? 0, ready - 1)]]));
+    const alone = this.#lowestRate(
+      ownLoss,
+      this.#areOthersLost(levels, () => 0),
+    );
+    const lost = new Map(levels.map((level) => [level, Math.max(own, lostIn(level))]));
+    const areOthersLost = this.#areOthersLost(levels, lostIn);
+    if (this.#lowestRate(lost, areOthersLost) < alone) return true;
+    return [...lost].some(([level, count]) => {
+      const allButOne = new Map(lost).set(level, Math.min(count, this.#readyIn(level) - 1));
+      return count > own && this.#lowestRate(allButOne, areOthersLost) < alone;
     });
-    return Math.min(all, ...allButOne) < this.#ratesAfter(levels, ownLoss);
   }
 
-  /** The lowest rate of these zones if so many ready nodes by zone were unready. */
-  #ratesAfter(levels: readonly string[], lost: ReadonlyMap<string, number>): number {
-    const tallies = [...this.#tallies()].map(([zone, { ready, unready }]) => {
-      const count = Math.max(0, lost.get(zone) ?? 0);
-      return [zone, { ready: ready - count, unready: unready + count }] as const;
+  /** The lowest rate of these zones if so many of their ready nodes were unready. */
+  #lowestRate(lost: ReadonlyMap<string, number>, areOthersLost: boolean): number {
+    const tallies = [...lost].map(([zone, count]) => {
+      const { ready, unready } = this.#zones.get(zone)?.members ?? { ready: 0, unready: 0 };
+      const lostNow = Math.min(ready, count);
+      return { zone, ready: ready - lostNow, unready: unready + lostNow };
     });
-    const { zones } = planRates(new Map(tallies), this.#optionsOf);
-    const rates = zones.filter(({ zone }) => levels.includes(zone)).map(({ ratePerSecond }) => ratePerSecond);
+    const fullDisruption = areOthersLost && tallies.every(({ ready }) => ready === 0);
+    const rates = tallies.map((tally) => rateAt(tally, this.#optionsOf(tally.zone), fullDisruption));
     return Math.min(Infinity, ...rates);
+  }
+
+  #readyIn(zone: string): number {
+    return this.#zones.get(zone)?.members.ready ?? 0;
+  }
+
+  /** Whether no other zone would have a ready node left. */
+  #areOthersLost(levels: readonly string[], lostIn: (zone: string) => number): boolean {
+    for (const [zone, { members }] of this.#zones)
+      if (members.ready > 0 && !levels.includes(zone) && members.ready > lostIn(zone)) return false;
+    return true;
   }
 
   #tallies(): ReadonlyMap<string, ZoneTally> {

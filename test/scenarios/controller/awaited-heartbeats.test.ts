@@ -1,6 +1,7 @@
 // What fails together becomes silent one after the other: a NoExecute taint waits until it is known which nodes failed with it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NodePolicy } from '../../../src/controller/model/policy.ts';
 import { aPolicy, inZone } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { explainNode } from '../../support/explained.ts';
@@ -175,8 +176,128 @@ test('a node whose silence cannot be confirmed delays the taint of another for a
   await using world = aZonedWorld({ a: 5, b: 5 });
   await world.running(20);
   for (const node of ['a-1', 'a-2']) world.unreadableLeases.add(node);
-  await world.silentFor(75, ...names(3, 'a-'));
+  await world.silentFor(100, ...names(3, 'a-'));
   assert.deepEqual(noExecute(world, ['a-0']), ['a-0']);
+});
+
+for (const answerS of [12, 25]) {
+  test(`leases are read in ${answerS} s: none of three of five nodes that fail is tainted NoExecute`, async () => {
+    const failed = names(3, 'a-');
+    await using world = aZonedWorld({ a: 5, b: 5 });
+    await world.running(20);
+    world.answersAfterMs = answerS * 1_000;
+    await stopOneByOne(world, failed, 4);
+    await world.advance(150);
+    assert.deepEqual([world.notReady(), noExecute(world, failed)], [failed, []]);
+  });
+}
+
+for (const [gapMs, afterS] of [
+  [0, 20],
+  [1, 20],
+  [20, 40],
+  [1, 46],
+  [20, 46],
+] as const) {
+  test(`a new process ${afterS} s after the failure, leases ${gapMs} ms apart: no failed node is tainted NoExecute`, async () => {
+    const failed = names(3, 'a-');
+    await using world = aZonedWorld({ a: 5, b: 5 });
+    await world.running(20);
+    await stopOneByOne(world, failed, 2.5);
+    await world.advance(afterS - 2.5);
+    await world.restartFilling(gapMs);
+    await world.advance(130);
+    assert.deepEqual([world.notReady(), noExecute(world, failed)], [failed, []]);
+  });
+}
+
+const patientNodes = (graceMs: number): NodePolicy =>
+  aPolicy({ name: 'edge', selector: [{ key: 'edge', operator: 'Exists' }], nodeMonitorGracePeriodMs: graceMs });
+
+/** Nodes a-1 and a-2 of five have this grace period. */
+function aWorldWithPatientNodes(graceMs: number): ControllerWorld {
+  const world = aZonedWorld({ a: 5, b: 5 }, { policies: [patientNodes(graceMs)] });
+  for (const node of ['a-1', 'a-2']) world.setLabels(node, { ...world.node(node).metadata.labels, edge: 'y' });
+  return world;
+}
+
+test('nodes that stopped long before, with a grace period of a day, did not fail with the silent one', async () => {
+  await using world = aWorldWithPatientNodes(86_400_000);
+  await world.running(60);
+  await world.silentFor(120, 'a-1', 'a-2');
+  await world.silentFor(55, 'a-0');
+  assert.deepEqual([world.notReady(), noExecute(world, ['a-0'])], [['a-0'], ['a-0']]);
+});
+
+for (const restarts of [false, true]) {
+  test(`nodes with a grace period of a day fail with another${restarts ? ', before a restart' : ''}: it waits 5 min`, async () => {
+    await using world = aWorldWithPatientNodes(86_400_000);
+    await world.running(60);
+    await world.silentFor(52, ...names(3, 'a-'));
+    if (restarts) await world.restart();
+    const awaited = explainNode(world, 'a-0').holds.find(({ kind }) => kind === 'awaited');
+    assert.equal(awaited?.kind, 'awaited');
+    await world.advance(296);
+    assert.deepEqual(noExecute(world, ['a-0']), []);
+    await world.advance(10);
+    assert.deepEqual([world.notReady(), noExecute(world, ['a-0'])], [['a-0'], ['a-0']]);
+  });
+}
+
+for (const restarts of [false, true]) {
+  test(`one more renewal of an Unknown node${restarts ? ' after a restart' : ''} does not end its wait`, async () => {
+    const failed = names(3, 'a-');
+    await using world = aZonedWorld({ a: 5, b: 5 });
+    await world.running(20);
+    await stopOneByOne(world, failed, 4);
+    await world.advance(39.5);
+    assert.deepEqual(world.notReady(), ['a-0']);
+    if (restarts) await world.restart();
+    await world.advance(0.5);
+    world.renewOnce('a-0');
+    await world.advance(200);
+    assert.deepEqual([world.notReady(), noExecute(world, failed)], [failed, []]);
+  });
+}
+
+test('a node that renews its lease and never becomes Ready waits 5 min at most', async () => {
+  await using world = aWorldWithPatientNodes(86_400_000);
+  await world.running(60);
+  await world.silentFor(52, ...names(3, 'a-'));
+  for (let atS = 0; atS < 310; atS += 40) {
+    world.renewOnce('a-0');
+    await world.advance(40);
+  }
+  await world.advance(55);
+  assert.deepEqual([world.notReady(), noExecute(world, ['a-0'])], [['a-0'], ['a-0']]);
+});
+
+test('a full disruption ends, and most nodes of a zone fail at once: none is tainted NoExecute', async () => {
+  const nodes = names(5, 'b-');
+  await using world = aZonedWorld({ a: 5, b: 5 });
+  await world.running(60);
+  await world.silentFor(70, ...names(5, 'a-'), ...nodes);
+  world.recover(...names(5, 'a-'));
+  for (const node of nodes) world.post(node, 'True');
+  world.renewOnce(...nodes);
+  await world.advance(2);
+  assert.ok(world.kinds().includes('full-disruption-left'));
+  world.renewing('b-3', 'b-4');
+  world.renewOnce('b-1');
+  await world.advance(2);
+  world.renewOnce('b-2');
+  await world.advance(150);
+  assert.deepEqual([world.notReady(), noExecute(world, nodes)], [names(3, 'b-'), []]);
+});
+
+test('explain: a node that reports itself as not ready waits for none', async () => {
+  await using world = aWorldWithPatientNodes(180_000);
+  await world.running(20);
+  await world.silentFor(1, ...names(3, 'a-'));
+  world.post('a-0', 'False');
+  await world.advance(14);
+  assert.deepEqual(noExecute(world, names(3, 'a-')), []);
+  assert.deepEqual(explainNode(world, 'a-0').holds, []);
 });
 
 test('explain names the nodes that the taint waits for, before and after the node is Unknown', async () => {
