@@ -79,7 +79,7 @@ export function buildObservingStages(options: NodeLifecycleOptions, beingTainted
   const outage = buildOutageWatch({ ...sources, policies, freshness, health, healthNow }, options);
   const queues = new ZoneTaintQueues((zone) => policies.zoneOptions(zone), meter, clock);
   queues.onEarlier(() => sources.serving.wakeUp());
-  const awaited = buildAwaitedHeartbeats({ ...sources, policies, freshness, health, zones, healthNow });
+  const awaited = buildAwaitedHeartbeats({ ...sources, policies, freshness, health, zones, healthNow }, options);
   const observed = { ...sources, policies, freshness, health, transitions, zones, outage, queues, awaited };
   const holds = new NodeHolds(observed, options);
   return { ...observed, canary, holds, healthNow };
@@ -163,6 +163,7 @@ function buildFreshness(
 
 function buildAwaitedHeartbeats(
   stages: Pick<ObservingStages, 'nodes' | 'policies' | 'freshness' | 'health' | 'zones' | 'healthNow'>,
+  { options }: NodeLifecycleOptions,
 ): AwaitedHeartbeats {
   const { nodes, policies, freshness, health, zones, healthNow } = stages;
   const heartbeatsOf = (name: string): NodeHeartbeats | undefined => {
@@ -182,8 +183,10 @@ function buildAwaitedHeartbeats(
     const ageMs = transitionAtMs === undefined ? 0 : Math.max(0, wallMs - transitionAtMs);
     return { atMs: monotonicMs - ageMs, transitionAtMs: transitionAtMs ?? 0 };
   };
+  /** The hold of a lease that cannot be read ends with one more read. */
+  const confirmedWithinMs = (): number => options.current().leaseConfirmationHoldMs + answerMsMax;
   const nowMs = (): number => freshness.nowMs();
-  return new AwaitedHeartbeats({ zones, heartbeatsOf, unknownSince, confirmedWithinMs: answerMsMax, nowMs });
+  return new AwaitedHeartbeats({ zones, heartbeatsOf, unknownSince, confirmedWithinMs, nowMs });
 }
 
 type SilenceSources = Pick<

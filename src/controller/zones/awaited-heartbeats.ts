@@ -37,8 +37,8 @@ interface AwaitedHeartbeatsOptions {
   readonly heartbeatsOf: (node: string) => NodeHeartbeats | undefined;
   /** Undefined: the node is not Unknown. */
   readonly unknownSince: (node: string) => UnknownSince | undefined;
-  /** The silence of a node is confirmed within this time after its grace period, or held for another reason. */
-  readonly confirmedWithinMs: number;
+  /** The silence of a node is confirmed within this time after its grace period, if its lease can be read or not. */
+  readonly confirmedWithinMs: () => number;
   /** The health clock. */
   readonly nowMs: () => number;
 }
@@ -133,7 +133,8 @@ export class AwaitedHeartbeats {
   #readyNodes(): ReadyNodes {
     const atMs = this.#options.nowMs();
     if (this.#read === undefined || atMs - this.#read.atMs >= readEveryMs) {
-      const { zones, heartbeatsOf, confirmedWithinMs } = this.#options;
+      const { zones, heartbeatsOf } = this.#options;
+      const confirmedWithinMs = this.#options.confirmedWithinMs();
       const nodes = [...zones.readyNodes()].flatMap(
         (node) => toReady(node, heartbeatsOf(node), confirmedWithinMs) ?? [],
       );

@@ -173,11 +173,21 @@ test('a node that reports itself as not ready waits for no other', async () => {
 });
 
 test('a node whose silence cannot be confirmed delays the taint of another for a bounded time', async () => {
-  await using world = aZonedWorld({ a: 5, b: 5 });
+  await using world = aZonedWorld({ a: 5, b: 5 }, { leaseConfirmationHoldMs: Infinity });
   await world.running(20);
   for (const node of ['a-1', 'a-2']) world.unreadableLeases.add(node);
-  await world.silentFor(100, ...names(3, 'a-'));
-  assert.deepEqual(noExecute(world, ['a-0']), ['a-0']);
+  await world.silentFor(360, ...names(3, 'a-'));
+  assert.deepEqual([world.notReady(), noExecute(world, ['a-0'])], [['a-0'], ['a-0']]);
+});
+
+test('leases of nodes that failed with another cannot be read: none is tainted NoExecute', async () => {
+  const failed = names(3, 'a-');
+  await using world = aZonedWorld({ a: 5, b: 5 });
+  await world.running(20);
+  for (const node of failed.slice(1)) world.unreadableLeases.add(node);
+  await stopOneByOne(world, failed, 4);
+  await world.advance(200);
+  assert.deepEqual([world.notReady(), noExecute(world, failed)], [failed, []]);
 });
 
 for (const answerS of [12, 25]) {

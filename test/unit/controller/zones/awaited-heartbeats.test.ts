@@ -26,7 +26,7 @@ class Zone {
         graceMs: 50_000,
       }),
       unknownSince: (node) => this.#unknown.get(node),
-      confirmedWithinMs: 30_000,
+      confirmedWithinMs: () => 30_000,
       nowMs: () => this.nowMs,
     });
   }
