@@ -11,12 +11,21 @@ import type { Holds } from '../model/holds.ts';
 /** Interval of checks for the end of the hold of one node. */
 const heldNodeRecheckMs = 1_000;
 
+/** A mark of which the pod shows nothing after this time is made again. */
+const lostMarkMs = 60_000;
+
 /** The current silence of a node. */
 interface Silence {
   readonly sinceHeartbeat: string | undefined;
   hasSlot: boolean;
-  /** The pods that were marked in it, by uid, each with its version before. */
-  readonly marked: Map<string, string>;
+  /** The pods that were marked in it, by uid. */
+  readonly marked: Map<string, Mark>;
+}
+
+interface Mark {
+  /** Version of the pod that was marked. */
+  readonly before: string;
+  readonly atMs: number;
 }
 
 type MarkedPod = Pick<PodView, 'nodeName' | 'uid' | 'resourceVersion'>;
@@ -77,18 +86,19 @@ export class PodMarkingQueues {
   }
 
   /**
-   * Whether a pod was marked in the current silence of its node: what its kubelet posted since then stays. A restore of etcd that
-   * brings back a version of before undoes the mark.
+   * Whether a pod was marked in the current silence of its node: what its kubelet posted since then stays. A mark of which the pod
+   * shows nothing, because a restore of etcd undid it or a webhook dropped it, is made again, once a minute at most.
    */
   isMarked({ nodeName, uid, resourceVersion }: MarkedPod): boolean {
-    const before = this.#silenceOf(nodeName)?.marked.get(uid);
-    if (before === undefined) return false;
-    return isOlder(before, resourceVersion) || !areComparable(before, resourceVersion);
+    const mark = this.#silenceOf(nodeName)?.marked.get(uid);
+    if (mark === undefined) return false;
+    if (isOlder(mark.before, resourceVersion) || !areComparable(mark.before, resourceVersion)) return true;
+    return this.#options.clock.monotonicMs() - mark.atMs < lostMarkMs;
   }
 
   /** Notes that this version of a pod was marked now. */
   noteMarked({ nodeName, uid, resourceVersion }: MarkedPod): void {
-    this.#ensureSilence(nodeName).marked.set(uid, resourceVersion);
+    this.#ensureSilence(nodeName).marked.set(uid, { before: resourceVersion, atMs: this.#options.clock.monotonicMs() });
   }
 
   /** Forgets a pod that no longer exists. */
@@ -107,7 +117,7 @@ export class PodMarkingQueues {
     const silence = {
       sinceHeartbeat: this.#options.heartbeatOf(node),
       hasSlot: false,
-      marked: new Map<string, string>(),
+      marked: new Map<string, Mark>(),
     };
     this.#silences.set(node, silence);
     return silence;
