@@ -11,10 +11,14 @@ function planOf(seed: number): ReturnType<typeof planFlapping> {
   return planFlapping(seed, planRun(seed).cluster, span);
 }
 
+/** Seeds that were found when there were flapping nodes already. */
+const laterSeeds: ReadonlySet<number> = new Set([31_415_153]);
+
 test('one seed of twenty-five has flapping nodes, and no regression seed from before them', () => {
   const share = seeds.filter((seed) => planOf(seed).length > 0).length / seeds.length;
   assert.ok(share > 0.015 && share < 0.07, `${share}`);
-  for (const { seed } of regressionSeeds) assert.deepEqual(planOf(seed), [], `seed ${seed}`);
+  const before = regressionSeeds.filter(({ seed }) => !laterSeeds.has(seed));
+  for (const { seed } of before) assert.deepEqual(planOf(seed), [], `seed ${seed}`);
 });
 
 test('nodes flap within the span, often enough, and the policy is in force to the end', () => {
