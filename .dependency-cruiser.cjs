@@ -2,10 +2,10 @@
 /** Rooms of src. The controller and the hollow cluster know each other only by the API of Kubernetes. */
 const ROOMS = {
   machinery: [],
-  dashboard: [],
-  controller: ['machinery', 'dashboard'],
+  controller: ['machinery'],
+  dashboard: ['machinery', 'controller'],
   policy: ['machinery', 'controller'],
-  manager: ['machinery', 'controller', 'policy'],
+  manager: ['machinery', 'controller', 'dashboard', 'policy'],
   'hollow-cluster': ['machinery'],
   simulator: ['machinery', 'controller', 'manager', 'hollow-cluster'],
   cli: ['machinery', 'dashboard', 'controller', 'policy', 'manager', 'hollow-cluster', 'simulator'],
@@ -30,6 +30,7 @@ const HOLLOW_CLUSTER = { apiserver: [], kubelet: [], scheduler: ['kubelet'] };
 /** What each room may use of machinery, if not all of it: the rest opens sockets, or belongs to one process. */
 const OF_MACHINERY = {
   'controller/': [...PORTS, 'informer', 'events'],
+  'dashboard/': [...PORTS, 'informer'],
   'manager/': [...PORTS, 'informer', 'events', 'election'],
   'policy/': [...PORTS, 'informer', 'yaml'],
   'hollow-cluster/apiserver/': ['api', 'ports', 'queueing', 'yaml', 'page-server'],
@@ -38,8 +39,8 @@ const OF_MACHINERY = {
   'simulator/': [...PORTS, 'informer', 'events', 'election'],
 };
 
-/** Types and the states of a node: the servers of the dashboard send what its page reads. */
-const WIRE_PROTOCOL = '^src/dashboard/protocol\\.ts$';
+/** The states of a node, and the types of the pages of explanations: what clients of a controller read. */
+const PAGE_TYPES = '^src/controller/report/(classify-node-state|pages)\\.ts$';
 
 /** Rooms whose folders have a table of their own. */
 const nested = { machinery: MACHINERY, 'hollow-cluster': HOLLOW_CLUSTER };
@@ -50,7 +51,7 @@ function rulesOf(table, parent) {
     comment: 'Each folder imports only folders below it, so that it can be read and tested without those above.',
     severity: 'error',
     from: { path: `^src/${parent}${folder}/` },
-    to: { path: `^src/${parent}`, pathNot: [`^src/${parent}(${[folder, ...allowed].join('|')})/`, WIRE_PROTOCOL] },
+    to: { path: `^src/${parent}`, pathNot: `^src/${parent}(${[folder, ...allowed].join('|')})/` },
   }));
 }
 
@@ -110,7 +111,13 @@ module.exports = {
       severity: 'error',
       from: { path: `^src/.*${PURE}` },
       to: {
-        pathNot: ['^src/machinery/api/', `^src/.*${PURE}`, '^src/machinery/queueing/', MODEL, WIRE_PROTOCOL],
+        pathNot: [
+          '^src/machinery/api/',
+          `^src/.*${PURE}`,
+          '^src/machinery/queueing/',
+          MODEL,
+          '^src/dashboard/protocol\\.ts$',
+        ],
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -142,6 +149,13 @@ module.exports = {
       to: { dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-no-pkg', 'npm-unknown'] },
     },
     {
+      name: 'page-imports-no-server',
+      comment: 'A browser loads the page; what serves it reads the stages of a controller.',
+      severity: 'error',
+      from: { path: '^src/dashboard/', pathNot: '^src/dashboard/server/' },
+      to: { path: '^src/', pathNot: ['^src/dashboard/(?!server/)', PAGE_TYPES] },
+    },
+    {
       name: 'dashboard-imports-two-packages',
       comment: 'Every package of the page is served to browsers and must be embedded in the bundle.',
       severity: 'error',
@@ -154,9 +168,9 @@ module.exports = {
     {
       name: 'stages-meet-only-in-the-pass',
       comment:
-        'Stages do not know each other. Two folders are no stages: snapshot reads all of them, node-work asks labels and tainting whether a node needs work.',
+        'Stages do not know each other. Two folders are no stages: report reads all of them, node-work asks labels and tainting whether a node needs work.',
       severity: 'error',
-      from: { path: '^src/controller/([^/]+)/', pathNot: '^src/controller/(snapshot|node-work)/' },
+      from: { path: '^src/controller/([^/]+)/', pathNot: '^src/controller/(report|node-work)/' },
       to: { path: '^src/controller/([^/]+)/', pathNot: ['^src/controller/$1/', MODEL, HOLDS] },
     },
     {

@@ -18,10 +18,10 @@ import {
   type CollectionSize,
   readCollectionSizes,
   showCollectionSizes,
-} from './snapshot/collection-sizes.ts';
+} from './report/collection-sizes.ts';
 import * as holds from './holds/metrics.ts';
-import { heldNodes } from './snapshot/held-nodes.ts';
-import { waitingPods } from './snapshot/waiting-pods.ts';
+import { heldNodes } from './report/held-nodes.ts';
+import { waitingPods } from './report/waiting-pods.ts';
 import type { PassResult } from './monitor-pass.ts';
 import * as outage from './outage/metrics.ts';
 import { runningParts } from './model/options.ts';

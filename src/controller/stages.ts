@@ -11,8 +11,8 @@ import { NodeReconciler } from './node-reconciler.ts';
 import { NodeWorkLoops } from './node-work/node-work-loops.ts';
 import { ResyncSchedule } from './node-work/resync-schedule.ts';
 import { buildObservingStages } from './observing-stages.ts';
-import { showHeldNodes } from './snapshot/held-nodes.ts';
-import { showWaitingPods } from './snapshot/waiting-pods.ts';
+import { showHeldNodes } from './report/held-nodes.ts';
+import { showWaitingPods } from './report/waiting-pods.ts';
 import { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
 
 /** All stages of a controller. */

@@ -1,21 +1,7 @@
 // The wire protocol of the dashboard: types and the states of a node, for the page and for the servers of it. Times are RFC 3339.
+import type { NodeState } from '../controller/report/classify-node-state.ts';
 
-/**
- * ready, not-ready (Ready=False), suspect (silent, not yet Unknown), unreachable (Ready=Unknown, no NoExecute taint),
- * tainted (NoExecute taint of this controller), emptying (tainted or in the eviction queue, and pods are scheduled for
- * deletion), maintenance, paused. One per node; the last that applies wins.
- */
-export const nodeStates = [
-  'ready',
-  'not-ready',
-  'suspect',
-  'unreachable',
-  'tainted',
-  'emptying',
-  'maintenance',
-  'paused',
-] as const;
-export type NodeState = (typeof nodeStates)[number];
+export { type NodeState, nodeStates } from '../controller/report/classify-node-state.ts';
 
 export interface NodeCell {
   readonly name: string;

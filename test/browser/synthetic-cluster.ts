@@ -1,6 +1,6 @@
 // A cluster as the dashboard's protocol shows it, without a controller: a zone becomes silent, its nodes are tainted at a
 // rate and emptied, and it recovers. One step is one second. For tests of the page with more nodes than a demo has.
-import type { DashboardBoard } from '../../src/controller/dashboard/dashboard-board.ts';
+import type { DashboardBoard } from '../../src/dashboard/server/dashboard-board.ts';
 import type {
   Cluster,
   HoldBanner,

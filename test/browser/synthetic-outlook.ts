@@ -1,6 +1,6 @@
 import { taintKeys } from '../../src/machinery/api/taints.ts';
-import type { NodeOutlook } from '../../src/controller/explain/build-node-outlook.ts';
-import type { Estimate, EvictionOutlook } from '../../src/controller/explain/reports.ts';
+import type { NodeOutlook } from '../../src/controller/report/build-node-outlook.ts';
+import type { Estimate, EvictionOutlook } from '../../src/controller/report/reports.ts';
 import type { NodeCell } from '../../src/dashboard/protocol.ts';
 
 const graceSeconds = 50;

@@ -6,9 +6,9 @@ import { type RunningHttp, type Route, startHttp } from '../../src/machinery/pag
 import { SystemClock } from '../../src/machinery/adapters/system-clock.ts';
 import { dashboardAsset } from '../../src/cli/dashboard/assets.ts';
 import { dashboardRoutes } from '../../src/cli/dashboard/dashboard-routes.ts';
-import { DashboardBoard } from '../../src/controller/dashboard/dashboard-board.ts';
+import { DashboardBoard } from '../../src/dashboard/server/dashboard-board.ts';
 import type { ServerInfo } from '../../src/dashboard/protocol.ts';
-import { describeNodeOutlook } from '../../src/controller/explain/describe-outlooks.ts';
+import { describeNodeOutlook } from '../../src/controller/report/text/describe-outlooks.ts';
 import { pageAnswer, problem } from '../../src/cli/pages/explain-pages.ts';
 import { silentLogger } from '../support/fakes.ts';
 import { buildSyntheticOutlook } from './synthetic-outlook.ts';

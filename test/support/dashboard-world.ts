@@ -1,8 +1,8 @@
 // The dashboard of a controller in a test world, with clients.
 import assert from 'node:assert/strict';
 import { EventStreams } from '../../src/cli/dashboard/event-streams.ts';
-import { DashboardKeeper } from '../../src/controller/snapshot/dashboard-keeper.ts';
-import type { DashboardSources } from '../../src/controller/snapshot/dashboard-sources.ts';
+import { DashboardKeeper } from '../../src/dashboard/server/dashboard-keeper.ts';
+import type { DashboardSources } from '../../src/dashboard/server/dashboard-sources.ts';
 import type { ServerInfo } from '../../src/dashboard/protocol.ts';
 import type { ControllerWorld } from './controller-world.ts';
 import { DashboardMirror } from './dashboard-mirror.ts';

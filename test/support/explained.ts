@@ -1,9 +1,9 @@
 // Explanations of a controller in a test world.
 import assert from 'node:assert/strict';
-import type { NodeOutlook } from '../../src/controller/explain/build-node-outlook.ts';
-import type { PodOutlook } from '../../src/controller/explain/build-pod-outlook.ts';
-import type { StatusOutlook } from '../../src/controller/explain/describe-status.ts';
-import { LiveSnapshot } from '../../src/controller/snapshot/snapshot.ts';
+import type { NodeOutlook } from '../../src/controller/report/build-node-outlook.ts';
+import type { PodOutlook } from '../../src/controller/report/build-pod-outlook.ts';
+import type { StatusOutlook } from '../../src/controller/report/text/describe-status.ts';
+import { LiveSnapshot } from '../../src/controller/report/snapshot.ts';
 import type { ControllerWorld } from './controller-world.ts';
 
 export function snapshotOf(world: ControllerWorld): LiveSnapshot {

@@ -1,7 +1,7 @@
 // The dashboard of a controller process: its state, its routes, and the requests that it counts.
-import type { DashboardSource } from '../../controller/dashboard/dashboard-source.ts';
-import type { DashboardKeeper } from '../../controller/snapshot/dashboard-keeper.ts';
-import { samplesEverySeconds } from '../../controller/snapshot/dashboard-samples.ts';
+import type { DashboardSource } from '../../dashboard/server/dashboard-source.ts';
+import type { DashboardKeeper } from '../../dashboard/server/dashboard-keeper.ts';
+import { samplesEverySeconds } from '../../dashboard/server/dashboard-samples.ts';
 import type { ServerInfo } from '../../dashboard/protocol.ts';
 import { restClientRequests } from '../../machinery/kube-client/metrics.ts';
 import type { Route } from '../../machinery/page-server/observability-server.ts';

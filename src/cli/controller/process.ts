@@ -21,8 +21,8 @@ import { readPolicyUnder, validateWithPolicies, withPoliciesInForce } from './po
 import { announceBuild, everyProcessMetrics } from './metrics.ts';
 import { startControllerPages } from '../pages/controller-pages.ts';
 import { explainRoutes, shadowRoute } from '../pages/explain-pages.ts';
-import type { DashboardSource } from '../../controller/dashboard/dashboard-source.ts';
-import type { Snapshot } from '../../controller/snapshot/snapshot.ts';
+import type { DashboardSource } from '../../dashboard/server/dashboard-source.ts';
+import type { Snapshot } from '../../controller/report/snapshot.ts';
 import { type HealthChecks, healthRoutes } from '../pages/health-pages.ts';
 import { listRoutes } from '../pages/list-pages.ts';
 import { configzRoute, metricsRoute } from '../pages/metrics-pages.ts';

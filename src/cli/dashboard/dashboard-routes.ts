@@ -1,7 +1,7 @@
 // The routes of the dashboard: the page, its scripts and styles, and the events. All are read-only, and the answers name no other
 // origin: nothing is loaded from elsewhere.
 import { type Answer, type Route, textAnswer } from '../../machinery/page-server/observability-server.ts';
-import type { DashboardSource } from '../../controller/dashboard/dashboard-source.ts';
+import type { DashboardSource } from '../../dashboard/server/dashboard-source.ts';
 import type { Ambient } from '../../machinery/ports/ambient.ts';
 import { EventStreams, eventStreamType } from './event-streams.ts';
 

@@ -1,6 +1,6 @@
 // The clients of the dashboard's events. Each gets a snapshot, and then at most one delta a second. A client that does not read
 // is sent nothing until it has read what was sent, and is disconnected if it does not.
-import type { DashboardSource } from '../../controller/dashboard/dashboard-source.ts';
+import type { DashboardSource } from '../../dashboard/server/dashboard-source.ts';
 import type { NodeCell } from '../../dashboard/protocol.ts';
 import type { Answer, StreamAnswer } from '../../machinery/page-server/observability-server.ts';
 import type { PageStream } from '../../machinery/page-server/page-stream.ts';

@@ -1,11 +1,15 @@
 // The explain and status pages: the state of nodes, pods and zones in this controller, the reasons of its decisions and
 // its next actions. Served from memory, as JSON or, with `?output=text`, as text. Of nodes and pods the pages contain only
 // names: no specs, no labels, no environment.
-import { describeNodeOutlook, describePodOutlook, describeZones } from '../../controller/explain/describe-outlooks.ts';
-import { describeStatus } from '../../controller/explain/describe-status.ts';
+import {
+  describeNodeOutlook,
+  describePodOutlook,
+  describeZones,
+} from '../../controller/report/text/describe-outlooks.ts';
+import { describeStatus } from '../../controller/report/text/describe-status.ts';
 import { describeReport } from '../../controller/shadow/describe-report.ts';
 import type { ShadowReport } from '../../controller/shadow/report.ts';
-import type { Snapshot } from '../../controller/snapshot/snapshot.ts';
+import type { Snapshot } from '../../controller/report/snapshot.ts';
 import { type Answer, type Route, textAnswer } from '../../machinery/page-server/observability-server.ts';
 
 /** A page in both formats. */

@@ -2,8 +2,8 @@
 // states, by name. `/explain/evictions?limit=N`: the pods that are due first. Both are bounded.
 import type { Answer, Route } from '../../machinery/page-server/observability-server.ts';
 import { type NodeState, nodeStates } from '../../dashboard/protocol.ts';
-import { describeEvictionList, describeNodeList } from '../../controller/explain/describe-lists.ts';
-import type { Snapshot } from '../../controller/snapshot/snapshot.ts';
+import { describeEvictionList, describeNodeList } from '../../controller/report/text/describe-lists.ts';
+import type { Snapshot } from '../../controller/report/snapshot.ts';
 import { pageAnswer, problem } from './explain-pages.ts';
 
 const limits = { default: 100, max: 500 } as const;

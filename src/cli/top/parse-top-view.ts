@@ -1,7 +1,7 @@
 // What `nlc top` shows, from the JSON pages of a controller. Fields of the wrong type are read as empty: the controller may
 // have another version.
 import { type JsonMap, listOf, mapOf, mapsOf, textOf } from '../../machinery/api/json-map.ts';
-import { describeHold } from '../../controller/explain/describe-holds.ts';
+import { describeHold } from '../../controller/report/text/describe-holds.ts';
 
 export interface TopZone {
   readonly name: string;

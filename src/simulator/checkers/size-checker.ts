@@ -2,7 +2,7 @@
 // short time ago.
 import { sameJson } from '../../machinery/api/json-values.ts';
 import type { Node } from '../../machinery/api/node.ts';
-import type { CollectionSize } from '../../controller/snapshot/collection-sizes.ts';
+import type { CollectionSize } from '../../controller/report/collection-sizes.ts';
 import type { StoreChange } from '../../hollow-cluster/apiserver/storage/store-change.ts';
 import { countedZoneOf, levelsOf } from '../policy-zones.ts';
 import type { World } from '../world.ts';

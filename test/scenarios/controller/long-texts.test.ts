@@ -19,7 +19,7 @@ import {
   transformPolicyObject,
 } from '../../../src/machinery/api/node-lifecycle-policy.ts';
 import { type Pod, transformPod } from '../../../src/machinery/api/pod.ts';
-import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
+import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import { linesPerSubject } from '../../../src/controller/decision-log/decision-log.ts';
 import { aNode, aPod } from '../../support/builders.ts';
 import { aCondition, ControllerWorld } from '../../support/controller-world.ts';

@@ -7,7 +7,7 @@ import { type Node, transformNode } from '../../../src/machinery/api/node.ts';
 import { type Pod, transformPod } from '../../../src/machinery/api/pod.ts';
 import { SharedInformer } from '../../../src/machinery/informer/shared-informer.ts';
 import { linesMax } from '../../../src/machinery/informer/malformed-objects.ts';
-import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
+import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import { aNode, aPod } from '../../support/builders.ts';
 import { aCondition, ControllerWorld } from '../../support/controller-world.ts';
 import { malformed } from '../../support/malformed-objects.ts';

@@ -1,7 +1,7 @@
 // What the dashboard may never do: grow, or delay or break the controller.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DashboardSources } from '../../../src/controller/snapshot/dashboard-sources.ts';
+import type { DashboardSources } from '../../../src/dashboard/server/dashboard-sources.ts';
 import { DashboardWorld } from '../../support/dashboard-world.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
 

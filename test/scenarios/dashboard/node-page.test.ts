@@ -1,7 +1,7 @@
 // The dashboard's page of a node is a picture of the explain page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
+import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import { buildCountdowns } from '../../../src/dashboard/node-page/build-countdowns.ts';
 import type { NodeOutlook } from '../../../src/dashboard/node-page/node-outlook.ts';
 import { parseExplanation } from '../../../src/dashboard/node-page/parse-explanation.ts';

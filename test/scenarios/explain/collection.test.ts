@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodGcOptions } from '../../../src/controller/model/options.ts';
-import { describePodOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
-import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
+import { describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
+import { describeStatus } from '../../../src/controller/report/text/describe-status.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';
 import { comesTrue, secondsOf } from '../../support/coming-true.ts';
 import { explainPod, statusOf } from '../../support/explained.ts';

@@ -1,8 +1,8 @@
 // Texts of objects in the pages of explain: an object may contain line feeds, and what looks like lines about others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
-import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
+import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
+import { describeStatus } from '../../../src/controller/report/text/describe-status.ts';
 import { aCondition, ControllerWorld } from '../../support/controller-world.ts';
 import { controlsIn } from '../../support/control-characters.ts';
 import { explainNode, explainPod, statusOf } from '../../support/explained.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describePodOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
+import { describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import { explainPod } from '../../support/explained.ts';
 import { aWorldOf } from '../../support/zoned-world.ts';
 

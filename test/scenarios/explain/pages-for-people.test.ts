@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { taintKeys } from '../../../src/machinery/api/taints.ts';
-import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
-import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
+import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
+import { describeStatus } from '../../../src/controller/report/text/describe-status.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';
 import { explainNode, explainPod, statusOf } from '../../support/explained.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { taintKeys } from '../../../src/machinery/api/taints.ts';
-import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
-import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
-import type { Hold } from '../../../src/controller/explain/reports.ts';
+import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
+import { describeStatus } from '../../../src/controller/report/text/describe-status.ts';
+import type { Hold } from '../../../src/controller/report/reports.ts';
 import type { ControllerOptions, ControllerSelection } from '../../../src/controller/model/options.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';
 import { comesTrue, secondsOf } from '../../support/coming-true.ts';

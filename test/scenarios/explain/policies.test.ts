@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatTime } from '../../../src/machinery/api/timestamps.ts';
-import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
-import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
+import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
+import { describeStatus } from '../../../src/controller/report/text/describe-status.ts';
 import { aPolicy, inZone } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { explainNode, explainPod, statusOf } from '../../support/explained.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { taintKeys } from '../../../src/machinery/api/taints.ts';
-import { describeHold } from '../../../src/controller/explain/describe-holds.ts';
+import { describeHold } from '../../../src/controller/report/text/describe-holds.ts';
 import { aNodeView } from '../../support/builders.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';

@@ -1,7 +1,7 @@
 // Completed pods of nodes whose policy keeps them: they stay whatever the health of the node, with what is in their logs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describePodOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
+import { describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import type { ControllerOptions } from '../../../src/controller/model/options.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../../src/machinery/api/api-error.ts';
 import { formatTime } from '../../../src/machinery/api/timestamps.ts';
-import { describePodOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
+import { describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import type { ControllerOptions } from '../../../src/controller/model/options.ts';
 import { Budget, budgetError } from '../../support/budget.ts';
 import { aPolicy } from '../../support/builders.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { flappingAnnotation } from '../../../src/machinery/api/node.ts';
-import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
-import { describeStatus } from '../../../src/controller/explain/describe-status.ts';
+import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
+import { describeStatus } from '../../../src/controller/report/text/describe-status.ts';
 import type { FlappingRule, NodePolicy } from '../../../src/controller/model/policy.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';

@@ -1,7 +1,7 @@
 // Zones of a policy with an outer zone: a NoExecute taint needs the permission and a token of both.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeNodeOutlook } from '../../../src/controller/explain/describe-outlooks.ts';
+import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import type { ControllerOptions } from '../../../src/controller/model/options.ts';
 import type { PolicyZones } from '../../../src/controller/model/policy.ts';
 import { aPolicy, inZone } from '../../support/builders.ts';

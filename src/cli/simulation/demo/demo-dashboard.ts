@@ -1,8 +1,8 @@
 // The dashboard of the demo: of the replica that leads, on one address for as long as the demo runs.
 import { type Route, type RunningHttp, startHttp } from '../../../machinery/page-server/observability-server.ts';
 import { PromMeter } from '../../../machinery/adapters/prom-meter.ts';
-import type { DashboardSource } from '../../../controller/dashboard/dashboard-source.ts';
-import type { Snapshot } from '../../../controller/snapshot/snapshot.ts';
+import type { DashboardSource } from '../../../dashboard/server/dashboard-source.ts';
+import type { Snapshot } from '../../../controller/report/snapshot.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import { metricsOf } from '../../../machinery/ports/meter.ts';

@@ -1,4 +1,4 @@
-import type { DashboardSource, SnapshotHead } from '../../../controller/dashboard/dashboard-source.ts';
+import type { DashboardSource, SnapshotHead } from '../../../dashboard/server/dashboard-source.ts';
 import type { Delta, NodeCell, ServerInfo } from '../../../dashboard/protocol.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 

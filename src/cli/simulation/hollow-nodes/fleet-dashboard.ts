@@ -1,9 +1,9 @@
 // The dashboard of a fleet of hollow nodes: what the fleet knows of its nodes, and what the API server shows of them. The state
 // of a controller is not part of it.
-import { AgeHistogram } from '../../../controller/dashboard/age-histogram.ts';
-import { classifyNodeState } from '../../../controller/dashboard/classify-node-state.ts';
-import { DashboardBoard } from '../../../controller/dashboard/dashboard-board.ts';
-import type { DashboardSource } from '../../../controller/dashboard/dashboard-source.ts';
+import { AgeHistogram } from '../../../dashboard/server/age-histogram.ts';
+import { classifyNodeState } from '../../../controller/report/classify-node-state.ts';
+import { DashboardBoard } from '../../../dashboard/server/dashboard-board.ts';
+import type { DashboardSource } from '../../../dashboard/server/dashboard-source.ts';
 import type { NodeCell, NodeState, Sample } from '../../../dashboard/protocol.ts';
 import type { FaultInjector } from '../../../hollow-cluster/kubelet/faults/fault-injector.ts';
 import type { GroundTruth } from '../../../hollow-cluster/kubelet/faults/ground-truth.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { snapshotPieces } from '../../../../src/cli/dashboard/event-streams.ts';
-import { DashboardBoard } from '../../../../src/controller/dashboard/dashboard-board.ts';
+import { DashboardBoard } from '../../../../src/dashboard/server/dashboard-board.ts';
 import type { Cluster, NodeCell } from '../../../../src/dashboard/protocol.ts';
 import { DashboardMirror } from '../../../support/dashboard-mirror.ts';
 import { aServer } from '../../../support/dashboard-world.ts';

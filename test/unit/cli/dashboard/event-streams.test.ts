@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DashboardSource } from '../../../../src/controller/dashboard/dashboard-source.ts';
+import type { DashboardSource } from '../../../../src/dashboard/server/dashboard-source.ts';
 import { clientsMax, EventStreams, pendingBytesMax, streamMsMax } from '../../../../src/cli/dashboard/event-streams.ts';
-import { DashboardBoard } from '../../../../src/controller/dashboard/dashboard-board.ts';
+import { DashboardBoard } from '../../../../src/dashboard/server/dashboard-board.ts';
 import type { Cluster, NodeCell } from '../../../../src/dashboard/protocol.ts';
 import { DashboardMirror } from '../../../support/dashboard-mirror.ts';
 import { aServer } from '../../../support/dashboard-world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FollowingSource } from '../../../../../src/cli/simulation/demo/following-source.ts';
-import { DashboardBoard } from '../../../../../src/controller/dashboard/dashboard-board.ts';
+import { DashboardBoard } from '../../../../../src/dashboard/server/dashboard-board.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 
 function boardOf(identity: string): DashboardBoard {

@@ -1,0 +1,142 @@
+// The holds that apply to many nodes, each with its beginning and what ends it.
+import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
+import type { HoldBanner } from '../protocol.ts';
+import { steadyTime } from './steady-time.ts';
+import { buildHolds, buildZoneHolds } from '../../controller/report/build-holds.ts';
+import { describeHoldReason, describeUnblocker } from '../../controller/report/text/describe-holds.ts';
+import type { ClusterReport, Hold, Unblocker } from '../../controller/report/reports.ts';
+import type { Decision } from '../../controller/model/decisions.ts';
+import type { BreakerStatus } from '../../controller/model/policy.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
+import type { ClusterEvidence } from './cluster-evidence.ts';
+import { estimateRecoveriesToNormal } from '../../controller/report/estimate-hypotheses.ts';
+import { toMonotonicMs } from '../../controller/report/report-sources.ts';
+import type { NotedDecision } from '../../controller/decision-log/decision-log.ts';
+
+type DecisionTest = (decision: Decision) => boolean;
+
+/** Zones whose rate is 0 are listed up to this number. */
+const zonesShownMax = 50;
+
+/** The decisions with which a hold of all nodes begins and ends. */
+const limits: Readonly<Partial<Record<Hold['kind'], readonly [begins: DecisionTest, ends: DecisionTest]>>> = {
+  stale: [({ kind }) => kind === 'evaluation-paused', ({ kind }) => kind === 'evaluation-resumed'],
+  'full-disruption': [({ kind }) => kind === 'full-disruption-entered', ({ kind }) => kind === 'full-disruption-left'],
+  outage: [({ kind }) => kind === 'acts-held', ({ kind }) => kind === 'acts-resumed'],
+  paused: [(decision) => setsPause(decision, 'true'), (decision) => setsPause(decision, 'false')],
+};
+
+type Test = (decision: Decision) => boolean;
+
+export class DashboardHolds {
+  readonly #sources: DashboardSources;
+  /** The expected ends as they were shown last, by kind and reason. */
+  #ends: ReadonlyMap<string, string> = new Map();
+
+  constructor(sources: DashboardSources) {
+    this.#sources = sources;
+  }
+
+  read(around: ClusterEvidence): readonly HoldBanner[] {
+    const cluster = this.#cluster(around);
+    const holds = [
+      ...buildHolds(cluster).map((hold) => this.#banner(hold, around, this.#sinceOf(hold))),
+      ...openBreakers(around).flatMap((breaker) => this.#breakerBanners(breaker, cluster, around)),
+      ...(around.leading && !around.fullDisruption ? this.#stoppedZones(around) : []),
+    ];
+    this.#ends = new Map(holds.flatMap(({ kind, why, until }) => (until === null ? [] : [[`${kind} ${why}`, until]])));
+    return holds;
+  }
+
+  #cluster(around: ClusterEvidence): ClusterReport {
+    const { stages, options, holder, shadow } = this.#sources;
+    const hold = stages.outage.hold();
+    return {
+      ...around,
+      shadow: shadow === true,
+      leader: holder() ?? null,
+      mode: stages.podEvictor === undefined ? 'taint' : 'eviction',
+      outageHold: hold && { ...hold, untilMs: toMonotonicMs(hold.untilMs, this.#sources) },
+      nodeHold: stages.policies.modeOf(''),
+      policySource: options.current().policySource,
+      podsStale: stages.freshness.arePodsStale(),
+      maintenance: undefined,
+      breaker: undefined,
+      emptying: undefined,
+    };
+  }
+
+  #breakerBanners(breaker: BreakerStatus, all: ClusterReport, around: ClusterEvidence): readonly HoldBanner[] {
+    const none = { shadow: false, leading: true, stale: undefined, fullDisruption: false, outageHold: undefined };
+    const holds = buildHolds({ ...all, ...none, nodeHold: undefined, breaker });
+    return holds.map((hold) => this.#banner(hold, around, breaker.openedAtMs));
+  }
+
+  /** Where nodes wait. */
+  #stoppedZones(around: ClusterEvidence): readonly HoldBanner[] {
+    const { stages } = this.#sources;
+    const stopped = stages.zones.zonesOfAllLevels().filter((zone) => {
+      const queue = stages.queues.get(zone);
+      return queue !== undefined && queue.size > 0 && queue.bucket.ratePerSecond === 0;
+    });
+    return stopped.slice(0, zonesShownMax).flatMap((zone) => this.#stoppedZone(zone, around));
+  }
+
+  #stoppedZone(zone: string, around: ClusterEvidence): readonly HoldBanner[] {
+    const { stages } = this.#sources;
+    const arithmetic = stages.zones.plan(zone)?.why;
+    const queue = { nodes: [], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: 0 };
+    const threshold = stages.policies.zoneOptions(zone).unhealthyZoneThreshold;
+    const recoveriesToNormal = arithmetic && estimateRecoveriesToNormal(arithmetic, threshold);
+    const condition = stages.zones.condition(zone);
+    const holds = buildZoneHolds({ zone, condition, arithmetic, queue, recoveriesToNormal });
+    const sinceMs = selectHoldSince(
+      stages.decisions.of(zone === '' ? '(none)' : zone),
+      (decision) => decision.kind === 'zone-changed' && decision.ratePerSecond === 0,
+      (decision) => decision.kind === 'zone-changed' && decision.ratePerSecond > 0,
+    );
+    return holds.map((hold) => this.#banner(hold, around, sinceMs));
+  }
+
+  #sinceOf(hold: Hold): number | undefined {
+    const [begins, ends] = limits[hold.kind] ?? [];
+    if (begins === undefined || ends === undefined) return undefined;
+    return selectHoldSince(this.#sources.stages.decisions.of('cluster'), begins, ends);
+  }
+
+  #banner(hold: Hold, { now }: ClusterEvidence, sinceMs: number | undefined): HoldBanner {
+    const { kind, unblockedBy } = hold;
+    const why = describeHoldReason(hold);
+    const untilMs = unblockedBy.map(endMs).find((atMs) => atMs !== undefined);
+    return {
+      kind,
+      why,
+      since: sinceMs === undefined ? null : formatTime(sinceMs),
+      until: untilMs === undefined ? null : steadyTime(this.#ends.get(`${kind} ${why}`), untilMs, now.wallMs),
+      ends: unblockedBy.map(describeUnblocker).join(', or '),
+    };
+  }
+}
+
+function openBreakers({ policies }: ClusterEvidence): readonly BreakerStatus[] {
+  return policies.flatMap(({ breaker }) => breaker ?? []).filter(({ untilMs }) => untilMs !== undefined);
+}
+
+/** The expected wall time of an end; undefined: it is none by time. */
+function endMs(unblocker: Unblocker): number | undefined {
+  return 'when' in unblocker ? parseTimestamp(unblocker.when.at) : undefined;
+}
+
+function setsPause(decision: Decision, to: string): boolean {
+  if (decision.kind !== 'settings-changed') return false;
+  return decision.changes.some((change) => change.setting === 'paused' && change.to === to);
+}
+
+/**
+ * The time of the first decision that begins a hold, after the last one that ends it; undefined: the decisions that are
+ * kept, oldest first, do not show it.
+ */
+export function selectHoldSince(decisions: readonly NotedDecision[], begins: Test, ends: Test): number | undefined {
+  const last = decisions.findLastIndex(({ decision }) => ends(decision));
+  return decisions.slice(last + 1).find(({ decision }) => begins(decision))?.atMs;
+}
