@@ -9,7 +9,7 @@ import type { WatchFreshness } from './freshness/watch-freshness.ts';
 import { readyOf } from './health/assess-node.ts';
 import type { HealthTable } from './health/health-table.ts';
 import type { HealthTransitions } from './health/health-transitions.ts';
-import { decideHold, holdsOf } from './holds/decide-holds.ts';
+import { decideHold, everyAct, holdsOf } from './holds/decide-holds.ts';
 import { HoldLog } from './holds/hold-log.ts';
 import { HoldingWriter } from './holds/holding-writer.ts';
 import type { ClosableWriter, NodeSource } from './model/commands.ts';
@@ -25,6 +25,7 @@ import {
   reportedAct,
 } from './model/holds.ts';
 import type { ControllerSelection } from './model/options.ts';
+import type { OutageHold } from './outage/path-failure-hold.ts';
 import type { OutageWatch } from './outage/outage-watch.ts';
 import type { PolicyStage } from './policies/policy-stage.ts';
 import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
@@ -93,8 +94,20 @@ export class NodeHolds implements Holds, HoldReader {
     return hold;
   }
 
-  of(node: string, act: Act): Iterable<Hold> {
-    return holdsOf(this.evidenceOf(node), act, this.#nowMs());
+  of(node: string, ...acts: readonly Act[]): Iterable<Hold> {
+    return holdsOf(this.evidenceOf(node), acts, this.#nowMs());
+  }
+
+  *ofAll(): Iterable<Hold> {
+    const { policies, outage, freshness } = this.#stages;
+    const nowMs = this.#nowMs();
+    const hold = outage.hold();
+    const evidence = {
+      ...this.#evidenceOfAll(),
+      mode: policies.modeOf(''),
+      outage: hold && toOutageEvidence(hold, hold.untilMs, nowMs - freshness.nowMs()),
+    };
+    yield* holdsOf(evidence, everyAct, nowMs);
   }
 
   evidenceOf(node: string): HoldEvidence {
@@ -194,7 +207,7 @@ class NodeHoldEvidence implements HoldEvidence {
     const hold = outage.undecidedUntilMs(this.#node) === undefined ? outage.hold() : undefined;
     if (untilMs === undefined || hold === undefined) return undefined;
     const toWallMs = this.#options.clock.nowMs() - freshness.nowMs();
-    return { outage: hold.why.outage, fromMs: hold.fromMs + toWallMs, untilMs: untilMs + toWallMs };
+    return toOutageEvidence(hold, untilMs, toWallMs);
   }
 
   get unclassifiedUntilMs(): number | undefined {
@@ -203,7 +216,10 @@ class NodeHoldEvidence implements HoldEvidence {
     return untilMs === undefined ? undefined : untilMs + this.#options.clock.nowMs() - freshness.nowMs();
   }
 
+  /** A node that reports itself as not ready has not failed with others. */
   get isAwaiting(): boolean {
+    const node = this.#stages.nodes.get(this.#node);
+    if (node !== undefined && readyOf(node) === 'False') return false;
     return this.#stages.awaited.heldForMs(this.#node) > 0;
   }
 
@@ -243,13 +259,19 @@ class NodeHoldEvidence implements HoldEvidence {
   }
 
   get stoppedZone(): string | undefined {
-    const { queues } = this.#stages;
-    const zone = queues.zoneOf(this.#node);
-    return zone !== undefined && queues.get(zone)?.ratePerSecond === 0 ? zone : undefined;
+    const { queues, zones, policies, nodes } = this.#stages;
+    const node = nodes.get(this.#node);
+    const zone = queues.zoneOf(this.#node) ?? (node && policies.zoneOf(node));
+    if (zone === undefined || zones.fullDisruption) return undefined;
+    return queues.get(zone)?.ratePerSecond === 0 ? zone : undefined;
   }
 
   /** The node, where this process detects failures. */
   #ownNode(): NodeView | undefined {
     return this.#options.controllers.nodeLifecycle ? this.#stages.nodes.get(this.#node) : undefined;
   }
+}
+
+function toOutageEvidence({ why, fromMs }: OutageHold, untilMs: number, toWallMs: number): HoldEvidence['outage'] {
+  return { outage: why.outage, fromMs: fromMs + toWallMs, untilMs: untilMs + toWallMs };
 }

@@ -17,8 +17,8 @@ import { DashboardKeeper } from '../dashboard/server/dashboard-keeper.ts';
 import type { DashboardSources } from '../dashboard/server/dashboard-sources.ts';
 import { countPolicyFigures } from '../controller/report/policy-figures.ts';
 import { LiveSnapshot, type Snapshot } from '../controller/report/snapshot.ts';
-import type { SnapshotSources } from '../controller/report/report-sources.ts';
-import type { ConfigFileReport } from '../controller/report/reports.ts';
+import type { ReportSources } from '../controller/report/report-sources.ts';
+import type { ConfigFileReport } from '../controller/report/pages.ts';
 import type { LeaseApi } from '../machinery/election/election-options.ts';
 import { LeaderElector } from '../machinery/election/leader-elector.ts';
 import type { Broadcaster } from '../machinery/events/broadcaster.ts';
@@ -206,14 +206,14 @@ export class Manager {
 
   /** The state for the explain pages, read again at each request. */
   snapshot(configFile: () => ConfigFileReport | undefined): Snapshot {
-    return new LiveSnapshot({ ...this.#snapshotSources(), configFile });
+    return new LiveSnapshot({ ...this.#reportSources(), configFile });
   }
 
   /** The dashboard, which the caller runs. To be called before {@link run}. */
   dashboard(page: Pick<DashboardSources, 'server' | 'requestsTotal'>): DashboardKeeper {
     const { logger } = this.#options;
     return new DashboardKeeper({
-      ...this.#snapshotSources(),
+      ...this.#reportSources(),
       ...page,
       stages: this.lifecycle.stages,
       shadowReport: () => this.shadowReport(),
@@ -221,7 +221,7 @@ export class Manager {
     });
   }
 
-  #snapshotSources(): SnapshotSources {
+  #reportSources(): ReportSources {
     const { clock, identity, config } = this.#options;
     const policies = this.informers.policies === undefined ? {} : { policies: this.informers.policies };
     return {

@@ -1,6 +1,5 @@
 import { taintKeys } from '../../src/machinery/api/taints.ts';
-import type { NodeOutlook } from '../../src/controller/report/build-node-outlook.ts';
-import type { Estimate, EvictionOutlook } from '../../src/controller/report/reports.ts';
+import type { Estimate, EvictionOutlook, NodeOutlook } from '../../src/controller/report/pages.ts';
 import type { NodeCell } from '../../src/dashboard/protocol.ts';
 
 const graceSeconds = 50;
@@ -15,6 +14,7 @@ export function buildSyntheticOutlook(cell: NodeCell): NodeOutlook {
   return {
     node: cell.name,
     ready: isSilent ? 'Unknown' : 'True',
+    state: cell.state,
     lastHeartbeat: { ...past(sinceMs - graceSeconds * 1_000), channel: 'lease' },
     grace: { seconds: graceSeconds, rule: 'monitor', flag: '--node-monitor-grace-period', policy: cell.policy },
     silence: {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Estimate } from '../../src/controller/report/reports.ts';
+import type { Estimate } from '../../src/controller/report/pages.ts';
 import type { ControllerWorld } from './controller-world.ts';
 
 export function secondsOf(estimate: Estimate | null | undefined): number {

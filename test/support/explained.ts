@@ -1,8 +1,8 @@
 // Explanations of a controller in a test world.
 import assert from 'node:assert/strict';
-import type { NodeOutlook } from '../../src/controller/report/build-node-outlook.ts';
-import type { PodOutlook } from '../../src/controller/report/build-pod-outlook.ts';
-import type { StatusOutlook } from '../../src/controller/report/text/describe-status.ts';
+import type { NodeOutlook } from '../../src/controller/report/pages.ts';
+import type { PodOutlook } from '../../src/controller/report/pages.ts';
+import type { StatusOutlook } from '../../src/controller/report/pages.ts';
 import { LiveSnapshot } from '../../src/controller/report/snapshot.ts';
 import type { ControllerWorld } from './controller-world.ts';
 

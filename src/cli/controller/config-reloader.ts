@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import type { Ambient } from '../../machinery/ports/ambient.ts';
 import { watchPath } from '../../machinery/adapters/path-watch.ts';
 import type { SettingChange } from '../../controller/model/decisions.ts';
-import type { ConfigFileReport } from '../../controller/report/reports.ts';
+import type { ConfigFileReport } from '../../controller/report/pages.ts';
 import { Alarm } from '../../machinery/supervision/alarm.ts';
 import {
   configLastReloadSuccess,

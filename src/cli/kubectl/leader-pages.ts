@@ -1,7 +1,8 @@
 // The pages of the leader, whichever replica leads.
 import { ClusterClient } from '../../machinery/kube-client/cluster-client.ts';
 import { loadConnection } from '../../machinery/kubeconfig/connection.ts';
-import { mapOf } from '../../machinery/api/json-map.ts';
+import { mapOf, type Untrusted } from '../../machinery/api/json-map.ts';
+import type { StatusOutlook } from '../../controller/report/pages.ts';
 import { type PageAnswer, PageError, type PageSource, readPage } from '../client/page-source.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { userAgent } from '../io/version.ts';
@@ -145,7 +146,9 @@ function hasPages(pod: ControllerPod): pod is PagesPod {
 /** `leads`, also in shadow mode, where there is no election; otherwise why not. */
 export async function readState(pages: PodPages, signal: AbortSignal): Promise<string> {
   try {
-    const { leading, shadow } = mapOf(JSON.parse(await readPage(pages, '/status?output=json', signal)));
+    const { leading, shadow }: Untrusted<StatusOutlook> = mapOf(
+      JSON.parse(await readPage(pages, '/status?output=json', signal)),
+    );
     return leading === true || shadow === true ? 'leads' : 'stands by';
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -1,6 +1,18 @@
 // What `nlc top` shows, from the JSON pages of a controller. Fields of the wrong type are read as empty: the controller may
 // have another version.
-import { type JsonMap, listOf, mapOf, mapsOf, textOf } from '../../machinery/api/json-map.ts';
+import type {
+  Estimate,
+  EvictionList,
+  ExplainedHold,
+  ListedEviction,
+  ListedNode,
+  NextAction,
+  NodeList,
+  Past,
+  StatusOutlook,
+  ZoneOutlook,
+} from '../../controller/report/pages.ts';
+import { listOf, mapOf, mapsOf, textOf, type Untrusted } from '../../machinery/api/json-map.ts';
 import { describeHold } from '../../controller/report/text/describe-holds.ts';
 
 export interface TopZone {
@@ -54,72 +66,79 @@ interface TopPages {
 }
 
 export function parseTopView(pages: TopPages): TopView {
-  const [status, nodes, evictions] = [mapOf(pages.status), mapOf(pages.nodes), mapOf(pages.evictions)];
+  const status: Untrusted<StatusOutlook> = mapOf(pages.status);
+  const nodes: Untrusted<NodeList> = mapOf(pages.nodes);
+  const evictions: Untrusted<EvictionList> = mapOf(pages.evictions);
   return {
-    at: textOf(status['at']),
-    leader: textOf(status['leader']),
+    at: textOf(status.at),
+    leader: textOf(status.leader),
     role: parseRole(status),
-    mode: textOf(status['mode']),
-    holds: mapsOf(status['holds']).map(parseHold),
-    zones: mapsOf(status['zones']).map(parseZone),
-    nodes: mapsOf(nodes['nodes']).map(parseNode),
-    nodesTotal: parseNumber(nodes['total']) ?? 0,
-    evictions: mapsOf(evictions['evictions']).map(parseEviction),
-    evictionsTotal: parseNumber(evictions['total']) ?? 0,
+    mode: textOf(status.mode),
+    holds: mapsOf(status.holds).map(parseHold),
+    zones: mapsOf(status.zones).map(parseZone),
+    nodes: mapsOf(nodes.nodes).map(parseNode),
+    nodesTotal: parseNumber(nodes.total) ?? 0,
+    evictions: mapsOf(evictions.evictions).map(parseEviction),
+    evictionsTotal: parseNumber(evictions.total) ?? 0,
   };
 }
 
-function parseRole({ leading, shadow }: JsonMap): TopView['role'] {
+function parseRole({ leading, shadow }: Untrusted<StatusOutlook>): TopView['role'] {
   if (shadow === true) return 'shadow mode';
   return leading === true ? 'leading' : 'standing by';
 }
 
 /** Hold as a sentence; its kind if this version does not know it. */
-function parseHold(hold: JsonMap): string {
+function parseHold(hold: Untrusted<ExplainedHold>): string {
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what does not have this type throws, or is shown as undefined
-    return describeHold(hold as unknown as Parameters<typeof describeHold>[0]);
+    return describeHold(hold as ExplainedHold);
   } catch {
-    return textOf(hold['kind']);
+    return textOf(hold.kind);
   }
 }
 
-function parseZone(zone: JsonMap): TopZone {
-  const arithmetic = mapOf(zone['arithmetic']);
-  // Older controllers name it `line`.
-  const queue = mapOf(zone['queue'] ?? zone['line']);
+function parseZone(zone: Untrusted<ZoneOutlook>): TopZone {
+  const arithmetic: Untrusted<NonNullable<ZoneOutlook['arithmetic']>> = mapOf(zone.arithmetic);
+  const queue: Untrusted<ZoneOutlook['queue']> = mapOf(zone.queue);
   return {
-    name: textOf(zone['zone']),
-    condition: textOf(zone['condition']),
-    unready: parseNumber(arithmetic['unready']) ?? 0,
-    size: parseNumber(arithmetic['size']) ?? 0,
-    ratePerSecond: parseNumber(zone['ratePerSecond']) ?? 0,
-    tokens: parseNumber(queue['tokens']) ?? 0,
-    waiting: parseNumber(queue['waiting']) ?? 0,
+    name: textOf(zone.zone),
+    condition: textOf(zone.condition),
+    unready: parseNumber(arithmetic.unready) ?? 0,
+    size: parseNumber(arithmetic.size) ?? 0,
+    ratePerSecond: parseNumber(zone.ratePerSecond) ?? 0,
+    tokens: parseNumber(queue.tokens) ?? 0,
+    waiting: parseNumber(queue.waiting) ?? 0,
   };
 }
 
-function parseNode(node: JsonMap): TopNode {
-  const next = mapOf(node['next']);
-  const act = textOf(next['act']);
+function parseNode(node: Untrusted<ListedNode>): TopNode {
+  const next: Untrusted<NextAction> = mapOf(node.next);
+  const since: Untrusted<Past> = mapOf(node.since);
+  const act = textOf(next.act);
   return {
-    name: textOf(node['name']),
-    zone: textOf(node['zone']),
-    state: textOf(node['state']),
-    sinceSeconds: parseNumber(mapOf(node['since'])['secondsAgo']),
-    pods: parseNumber(node['pods']) ?? 0,
+    name: textOf(node.name),
+    zone: textOf(node.zone),
+    state: textOf(node.state),
+    sinceSeconds: parseNumber(since.secondsAgo),
+    pods: parseNumber(node.pods) ?? 0,
     act: act === 'none' ? '' : act,
-    inSeconds: parseNumber(mapOf(next['when'])['inSeconds']),
-    holds: listOf(node['holds']).map(textOf),
+    inSeconds: parseInSeconds(next.when),
+    holds: listOf(node.holds).map(textOf),
   };
 }
 
-function parseEviction(eviction: JsonMap): TopEviction {
+function parseEviction(eviction: Untrusted<ListedEviction>): TopEviction {
   return {
-    pod: textOf(eviction['pod']),
-    node: textOf(eviction['node']),
-    inSeconds: parseNumber(mapOf(eviction['when'])['inSeconds']),
+    pod: textOf(eviction.pod),
+    node: textOf(eviction.node),
+    inSeconds: parseInSeconds(eviction.when),
   };
+}
+
+function parseInSeconds(when: unknown): number | undefined {
+  const estimate: Untrusted<Estimate> = mapOf(when);
+  return parseNumber(estimate.inSeconds);
 }
 
 function parseNumber(value: unknown): number | undefined {

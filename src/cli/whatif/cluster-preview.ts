@@ -163,7 +163,7 @@ function decidePod(
 function describeHold(evaluation: ClusterEvaluation, { name }: NodeView, taint: TaintPreview): PreviewHold | null {
   const evidence = evidenceOf(evaluation, name);
   const act = taint === 'carried' ? 'delete-for-health' : 'add-no-execute';
-  const [hold] = [...holdsOf(evidence, act, evaluation.now.wallMs)].filter(({ scope }) => scope !== 'zone');
+  const [hold] = [...holdsOf(evidence, [act], evaluation.now.wallMs)].filter(({ scope }) => scope !== 'zone');
   if (hold === undefined) return null;
   const { kind, untilMs } = hold;
   return { what: describeHoldKind(kind, evidence), until: Number.isFinite(untilMs) ? formatTime(untilMs) : null };

@@ -40,7 +40,7 @@ const worse: readonly Act[] = [
   'collect-pods',
 ];
 /** Recovery is held by Observe only. */
-const all: readonly Act[] = [...worse, 'remove-taints', 'set-labels'];
+export const everyAct: readonly Act[] = [...worse, 'remove-taints', 'set-labels'];
 /** What begins to empty a node for its health. */
 const emptying: readonly Act[] = ['add-no-execute', 'add-out-of-service', 'empty-node'];
 /** What removes pods for the health of their node, from the taint to the deletion. */
@@ -60,7 +60,7 @@ const rows: readonly HoldRow[] = [
   {
     kind: 'observed',
     scope: 'policy',
-    covers: all,
+    covers: everyAct,
     endsBy: 'change',
     applies: ({ mode }) => (mode?.mode === 'Observe' ? {} : undefined),
     words: ({ mode }) => `mode Observe (${mode && describeHoldSource(mode.source)}): nothing is written`,
@@ -202,13 +202,19 @@ const rows: readonly HoldRow[] = [
 
 /** The rows that cover each act, so that a question costs no more than these. */
 const byAct: ReadonlyMap<Act, readonly HoldRow[]> = new Map(
-  all.map((act) => [act, rows.filter(({ covers }) => covers.includes(act))]),
+  everyAct.map((act) => [act, rows.filter(({ covers }) => covers.includes(act))]),
 );
 const byKind: ReadonlyMap<HoldKind, HoldRow> = new Map(rows.map((row) => [row.kind, row]));
 
-/** Every hold of this act, in the order of the table. `nowMs`: wall time. Reads no more of the evidence than it is asked for. */
-export function* holdsOf(evidence: HoldEvidence, act: Act, nowMs: number): Iterable<Hold> {
-  for (const row of byAct.get(act) ?? []) {
+/**
+ * Every hold of any of these acts, each once, in the order of the table. `nowMs`: wall time. Reads no more of the evidence than it is
+ * asked for.
+ */
+export function* holdsOf(evidence: HoldEvidence, acts: readonly Act[], nowMs: number): Iterable<Hold> {
+  const [only = 'mark-unknown'] = acts;
+  const asked =
+    acts.length === 1 ? byAct.get(only) : rows.filter(({ covers }) => acts.some((act) => covers.includes(act)));
+  for (const row of asked ?? []) {
     const hold = toHold(row, evidence, nowMs);
     if (hold !== undefined) yield hold;
   }

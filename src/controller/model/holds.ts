@@ -153,7 +153,9 @@ export interface Holds {
 
 /** What reports read of holds. Nothing is recorded. */
 export interface HoldReader {
-  /** Every hold of this act for this node now, in the order of precedence. */
-  of(node: string, act: Act): Iterable<Hold>;
+  /** Every hold of any of these acts for this node now, each once, in the order of precedence. */
+  of(node: string, ...acts: readonly Act[]): Iterable<Hold>;
   evidenceOf(node: string): HoldEvidence;
+  /** Every hold of any act for all nodes, in the order of precedence. */
+  ofAll(): Iterable<Hold>;
 }

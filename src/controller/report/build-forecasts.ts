@@ -1,27 +1,14 @@
 // Predictions for nodes and pods. Times are on the monotonic clock; Infinity: not in the current state.
 import { type Taint, taintKeys } from '../../machinery/api/taints.ts';
 import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
+import type { Act } from '../model/holds.ts';
 import type { EvictionMark } from '../model/node-state.ts';
-import {
-  buildNodeHolds,
-  estimateBreakerEndMs,
-  estimateRemovalMs,
-  estimateMaintenanceEndMs,
-  estimatePauseEndMs,
-} from './build-holds.ts';
-import { type Forecast, formatEstimate } from './format-time.ts';
+import { estimateRemovalMs } from './build-holds.ts';
 import { estimateSlotMs, type RateChange } from './estimate-slot.ts';
-import type {
-  ClusterReport,
-  Estimate,
-  EvictionOutlook,
-  Given,
-  NextAction,
-  NodeEvictionReport,
-  NodeReport,
-  PodBrief,
-  ZoneReport,
-} from './reports.ts';
+import { type Forecast, formatEstimate } from './format-time.ts';
+import type { Estimate, EvictionOutlook, Given, NextAction } from './pages.ts';
+import type { NodeReport } from './read-node.ts';
+import type { ClusterReport, NodeEvictionReport, PodBrief, ZoneReport } from './reports.ts';
 
 export type Action = Forecast<NextAction>;
 export type EvictionForecast = Forecast<EvictionOutlook>;
@@ -43,27 +30,37 @@ export interface NodeForecast {
     | undefined;
 }
 
+/** What holds acts for a node, be it missing. */
+export interface HeldNode {
+  readonly cluster: ClusterReport;
+  /** See `readHeldUntilMs`. */
+  heldUntilMs(...acts: readonly Act[]): number;
+}
+
 /** Prediction for a node, by mode; empty if this process does not run the node lifecycle controller. */
-export function buildNodeForecast(report: NodeReport, cluster: ClusterReport): NodeForecast {
-  if (!cluster.runs.nodeLifecycle) return {};
-  return report.eviction === undefined
-    ? { taint: buildTaintForecast(report, cluster) }
-    : { eviction: buildNodeEvictionForecast(report, report.eviction, cluster) };
+export function buildNodeForecast(report: NodeReport): NodeForecast {
+  if (!report.cluster.runs.nodeLifecycle) return {};
+  const { eviction } = report;
+  return eviction === undefined
+    ? { taint: buildTaintForecast(report) }
+    : { eviction: buildNodeEvictionForecast(report, eviction) };
 }
 
 /** A node that no longer exists keeps its place in the queue, and its pods are deleted when it is served. */
-export function buildLostNodeForecast(node: string, zone: ZoneReport, cluster: ClusterReport): NodeForecast {
-  const atMs = estimateNodeSlotMs(node, zone, { atMs: cluster.now.monotonicMs }, cluster);
+export function buildLostNodeForecast(name: string, zone: ZoneReport, node: HeldNode): NodeForecast {
+  const { now } = node.cluster;
+  const atMs = estimateNodeSlotMs(name, zone, { atMs: now.monotonicMs, notBeforeMs: node.heldUntilMs('empty-node') });
   return { eviction: { mark: 'to-be-evicted', given: 'nothing-changes', due: null, atMs } };
 }
 
 /** Eviction of a pod: the scheduled one, or what the prediction for its node means for the pod. */
 export function buildEvictionForecast(
-  { pod, tolerations, timedEviction, wait, terminating, daemonSet, keeper }: PodBrief,
+  brief: PodBrief,
   { taint, eviction }: NodeForecast,
-  cluster: ClusterReport,
+  node: HeldNode,
 ): EvictionForecast | undefined {
-  if (timedEviction !== undefined) return buildScheduledForecast({ pod, wait }, timedEviction, cluster);
+  const { pod, tolerations, wait, terminating, daemonSet, keeper } = brief;
+  if (brief.timedEviction !== undefined) return buildScheduledForecast(brief, brief.timedEviction, node);
   // A policy that keeps it does so in every case that is left.
   if (terminating || keeper !== undefined) return undefined;
   if (eviction !== undefined) {
@@ -72,7 +69,7 @@ export function buildEvictionForecast(
     const atMs = Math.max(eviction.atMs, estimateRemovalMs(wait));
     return daemonSet === undefined ? { pod, state, cause: { kind: 'node-evicted' }, given, atMs } : undefined;
   }
-  if (taint === undefined || !cluster.runs.taintEviction) return undefined;
+  if (taint === undefined || !node.cluster.runs.taintEviction) return undefined;
   const { key, given, atMs } = taint;
   const { seconds } = buildTolerance(tolerations, { key, effect: 'NoExecute' });
   if (seconds === Infinity) return undefined;
@@ -83,12 +80,11 @@ export function buildEvictionForecast(
 function buildScheduledForecast(
   { pod, wait }: Pick<PodBrief, 'pod' | 'wait'>,
   { taint, forHealth, toleratedSeconds, atMs: dueAtMs }: NonNullable<PodBrief['timedEviction']>,
-  cluster: ClusterReport,
+  node: HeldNode,
 ): EvictionForecast {
-  const atMs = isEvictionHeld(forHealth, cluster)
-    ? Infinity
-    : Math.max(dueAtMs, estimatePauseEndMs(cluster), estimateHealthHoldMs(forHealth, cluster), estimateRemovalMs(wait));
+  const heldUntilMs = node.heldUntilMs(forHealth ? 'delete-for-health' : 'delete-for-taint');
   const cause = { kind: 'taint', taint, toleratedSeconds } as const;
+  const atMs = Math.max(dueAtMs, heldUntilMs, estimateRemovalMs(wait));
   return { pod, state: 'scheduled', cause, given: 'nothing-changes', atMs };
 }
 
@@ -113,48 +109,45 @@ export function toleranceOf(toleration: Toleration | undefined): {
 }
 
 /** Undefined where it has a NoExecute taint or there is no cause. */
-function buildTaintForecast(report: NodeReport, cluster: ClusterReport): NodeForecast['taint'] {
-  const { node, zone, ready, health, taints, awaited } = report;
+function buildTaintForecast(report: NodeReport): NodeForecast['taint'] {
+  const { name, zone, ready, heartbeat, taints, awaited } = report;
+  const { monotonicMs } = report.now;
   if (taints.rationedKey !== undefined) {
     // What the others do decides; it is no prediction for this node alone.
-    const atMs =
-      awaited === undefined ? estimateNodeSlotMs(node, zone, { atMs: cluster.now.monotonicMs }, cluster) : Infinity;
+    const notBeforeMs = awaited === undefined ? report.heldUntilMs('add-no-execute') : Infinity;
+    const atMs = estimateNodeSlotMs(name, zone, { atMs: monotonicMs, notBeforeMs });
     return { key: taints.rationedKey, given: 'nothing-changes', atMs };
   }
-  if (health === undefined || ready === 'Unknown' || ready === 'False') return undefined;
-  const change = rateChange(report, cluster);
-  const isUnknown = buildNodeHolds(report).length > 0 || awaited !== undefined;
-  const atMs = isUnknown ? Infinity : estimateNodeSlotMs(node, zone, { atMs: change.atMs, change }, cluster);
+  if (heartbeat === undefined || ready === 'Unknown' || ready === 'False') return undefined;
+  const change = rateChange(report);
+  const notBeforeMs = awaited === undefined ? report.heldUntilMs('mark-unknown', 'add-no-execute') : Infinity;
+  const atMs = estimateNodeSlotMs(name, zone, { atMs: change.atMs, change, notBeforeMs });
   return { key: taintKeys.unreachable, given: 'no-heartbeat', atMs };
 }
 
 /** Assumes no further heartbeat. */
-function buildNodeEvictionForecast(
-  report: NodeReport,
-  eviction: NodeEvictionReport,
-  cluster: ClusterReport,
-): NodeForecast['eviction'] {
+function buildNodeEvictionForecast(report: NodeReport, eviction: NodeEvictionReport): NodeForecast['eviction'] {
   const { mark, dueAtMs } = eviction;
-  const freeAtMs = estimateFreeAtMs(cluster);
+  const { now } = report;
   if (mark === 'evicted') {
-    const atMs = Math.max(cluster.now.monotonicMs, freeAtMs);
+    const atMs = Math.max(now.monotonicMs, report.heldUntilMs('empty-node'));
     return { mark, given: 'nothing-changes', due: null, atMs };
   }
   // Ready=False lasts until the kubelet reports otherwise; silence ends with any heartbeat.
   const given = report.ready === 'False' ? 'nothing-changes' : 'no-heartbeat';
   const isTimed = mark === 'unmarked' && dueAtMs !== undefined;
-  const due = isTimed ? formatEstimate(freeAtMs === Infinity ? Infinity : dueAtMs, cluster.now) : null;
-  return { mark, given, due, atMs: evictionSlotMs(report, eviction, cluster) };
+  const isHeld = report.heldUntilMs('empty-node') === Infinity;
+  const due = isTimed ? formatEstimate(isHeld ? Infinity : dueAtMs, now) : null;
+  return { mark, given, due, atMs: evictionSlotMs(report, eviction) };
 }
 
-function evictionSlotMs(report: NodeReport, { dueAtMs, beforeMs }: NodeEvictionReport, cluster: ClusterReport): number {
-  const { node, ready, zone, awaited } = report;
+function evictionSlotMs(report: NodeReport, { dueAtMs, beforeMs }: NodeEvictionReport): number {
+  const { name, ready, zone, awaited, now } = report;
   const becomesSilent = ready !== 'False' && ready !== 'Unknown';
-  if (dueAtMs === undefined || awaited !== undefined || (becomesSilent && buildNodeHolds(report).length > 0))
-    return Infinity;
-  const atMs = Math.max(dueAtMs, cluster.now.monotonicMs);
-  const change = becomesSilent ? rateChange(report, cluster) : undefined;
-  return estimateNodeSlotMs(node, zone, { atMs, beforeMs, change }, cluster);
+  if (dueAtMs === undefined || awaited !== undefined) return Infinity;
+  const notBeforeMs = report.heldUntilMs(...(becomesSilent ? (['mark-unknown'] as const) : []), 'empty-node');
+  const change = becomesSilent ? rateChange(report) : undefined;
+  return estimateNodeSlotMs(name, zone, { atMs: Math.max(dueAtMs, now.monotonicMs), beforeMs, change, notBeforeMs });
 }
 
 /** How a node that is not queued yet will be queued. */
@@ -164,57 +157,30 @@ interface Joining {
   readonly beforeMs?: readonly number[];
   /** Effect of its own silence on the zone's rate. */
   readonly change?: RateChange | undefined;
+  /** Nothing is served earlier. */
+  readonly notBeforeMs: number;
 }
 
 /** Time at which a node is served in the queue of its zone: with a token of its zone and one of the outer zone. */
 function estimateNodeSlotMs(
   node: string,
-  { queue, outer }: ZoneReport,
-  { atMs, beforeMs = [], change }: Joining,
-  cluster: ClusterReport,
+  zone: ZoneReport,
+  { atMs, beforeMs = [], change, notBeforeMs }: Joining,
 ): number {
-  const ahead = queue.nodes.indexOf(node);
-  const queuedMs = queue.nodes.map(() => -Infinity);
-  const arrivalsMs = ahead >= 0 ? queuedMs.slice(0, ahead + 1) : [...queuedMs, ...beforeMs, atMs];
-  const conditions = { notBeforeMs: estimateFreeAtMs(cluster), change: ahead >= 0 ? undefined : change };
-  const slotMs = estimateSlotMs(queue, arrivalsMs, conditions);
-  if (outer === undefined) return slotMs;
+  const place = zone.placeOf(node);
+  const queued = place === undefined ? zone.queue.nodes.length : place + 1;
+  const arrivalsMs = place === undefined ? [...beforeMs, atMs] : [];
+  const conditions = { notBeforeMs, change: place === undefined ? change : undefined };
+  const slotMs = estimateSlotMs(zone.queue, { queued, arrivalsMs }, conditions);
+  if (zone.outer === undefined) return slotMs;
   // Its zones take its tokens one after the other.
-  const othersMs = outer.competing.flatMap((waiting) => queuedTimes(Math.min(waiting, arrivalsMs.length)));
-  return Math.max(slotMs, estimateSlotMs(outer.queue, [...othersMs, ...arrivalsMs], conditions));
-}
-
-function queuedTimes(nodes: number): readonly number[] {
-  return Array.from({ length: nodes }, () => -Infinity);
+  const own = queued + arrivalsMs.length;
+  const others = zone.competing.reduce((sum, waiting) => sum + Math.min(waiting, own), 0);
+  return Math.max(slotMs, estimateSlotMs(zone.outer.queue, { queued: others + queued, arrivalsMs }, conditions));
 }
 
 /** The rate of its zone when this node, and no other, becomes silent. */
-function rateChange({ health, ratePerSecondIfSilent }: NodeReport, { now }: ClusterReport): RateChange {
-  const atMs = Math.max(health?.silentFromMs ?? now.monotonicMs, now.monotonicMs);
+function rateChange({ heartbeat, ratePerSecondIfSilent, now }: NodeReport): RateChange {
+  const atMs = Math.max(heartbeat?.silentFromMs ?? now.monotonicMs, now.monotonicMs);
   return { atMs, ratePerSecond: ratePerSecondIfSilent };
-}
-
-/**
- * Earliest time of an action: only the leader acts; none while watches are stale or in a full disruption; a hold has an
- * end.
- */
-function estimateFreeAtMs(cluster: ClusterReport): number {
-  const { leading, stale, fullDisruption, outageHold, emptying } = cluster;
-  if (!leading || fullDisruption || stale !== undefined || emptying !== undefined) return Infinity;
-  return Math.max(
-    outageHold?.untilMs ?? -Infinity,
-    estimatePauseEndMs(cluster),
-    estimateBreakerEndMs(cluster),
-    estimateMaintenanceEndMs(cluster),
-  );
-}
-
-/** An open breaker and planned maintenance hold evictions for the health of the node only. */
-function estimateHealthHoldMs(forHealth: boolean, cluster: ClusterReport): number {
-  return forHealth ? Math.max(estimateBreakerEndMs(cluster), estimateMaintenanceEndMs(cluster)) : -Infinity;
-}
-
-/** While stale or in a full disruption no pod is evicted for the health of its node. */
-function isEvictionHeld(forHealth: boolean, { leading, fullDisruption, stale }: ClusterReport): boolean {
-  return !leading || ((fullDisruption || stale !== undefined) && forHealth);
 }

@@ -1,14 +1,71 @@
+// The holds as the pages show them: each with its figures and what would end it.
 import { policyObjectName, resetAnnotation } from '../../machinery/api/node-lifecycle-policy.ts';
 import { pauseAnnotation } from '../../machinery/api/node.ts';
 import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
 import type { RateRule, UnconfirmedReason } from '../model/decisions.ts';
-import { controllerNames, type ControllerSelection, type PolicySource } from '../model/options.ts';
+import type { HoldKind } from '../model/holds.ts';
 import type { Now } from '../model/node-state.ts';
+import { controllerNames, type ControllerSelection, type PolicySource } from '../model/options.ts';
 import type { BreakerStatus, EmptyingStatus, HoldSource, Maintenance, NodeHold } from '../model/policy.ts';
 import { formatEstimate, formatPast } from './format-time.ts';
-import type { ClusterReport, Hold, NodeReport, PodBrief, Unblocker, ZoneReport } from './reports.ts';
+import type { ExplainedHold, Unblocker } from './pages.ts';
+import type { AwaitedReport, ClusterReport, OutageHoldReport, PodBrief, ZoneReport } from './reports.ts';
 
 type Part = keyof ControllerSelection;
+
+/** Figures of the holds of a node, or of all nodes. Only those of holds that apply are read. */
+export interface HoldDetails {
+  readonly now: Now;
+  readonly policySource: PolicySource;
+  readonly mode: NodeHold | undefined;
+  readonly maintenance: Maintenance | undefined;
+  readonly breaker: BreakerStatus | undefined;
+  /** Of the policy whose places are taken. */
+  readonly emptying: EmptyingStatus | undefined;
+  readonly stale: string | undefined;
+  readonly outage: OutageHoldReport | undefined;
+  readonly awaited: AwaitedReport | undefined;
+  readonly unconfirmed: UnconfirmedReason | 'leases-missing' | undefined;
+  /** The zone of the node, and its outer zone. */
+  readonly zones: readonly ZoneReport[];
+}
+
+/** A hold of this kind, which applies. One of zones may be of both. */
+export function buildExplainedHolds(kind: HoldKind, details: HoldDetails): readonly ExplainedHold[] {
+  return explanations[kind](details);
+}
+
+const explanations: Readonly<Record<HoldKind, (details: HoldDetails) => readonly ExplainedHold[]>> = {
+  observed: (details) => buildModeHold(details),
+  paused: (details) => buildModeHold(details),
+  maintenance: ({ maintenance, now }) => [buildMaintenanceHold(maintenance, now)],
+  breaker: (details) => (details.breaker === undefined ? [] : [buildBreakerHold(details.breaker, details)]),
+  concurrency: ({ emptying, policySource }) =>
+    emptying === undefined ? [] : [buildConcurrencyHold(emptying, policySource)],
+  stale: ({ stale = '' }) => [{ kind: 'stale', reason: stale, unblockedBy: [{ kind: 'contact-with-api' }] }],
+  'stale-pods': () => [{ kind: 'stale-pods', unblockedBy: [{ kind: 'pods-watched' }] }],
+  'full-disruption': () => [{ kind: 'full-disruption', unblockedBy: [{ kind: 'nodes-ready', zone: null, count: 1 }] }],
+  outage: ({ outage, now }) => (outage === undefined ? [] : [buildOutageHold(outage, now)]),
+  unclassified: ({ awaited, now }) => [
+    { kind: 'unclassified', unblockedBy: [{ kind: 'heartbeats' }, ...knownBy(awaited, now)] },
+  ],
+  awaited: ({ awaited, now }) => [buildAwaitedHold(awaited, now)],
+  unconfirmed: ({ unconfirmed = 'api-not-answering' }) => [
+    { kind: 'unconfirmed', unblockedBy: [unconfirmedEnds[unconfirmed]] },
+  ],
+  'node-is-ready': () => [{ kind: 'node-is-ready', unblockedBy: [{ kind: 'live-read' }] }],
+  'lease-is-renewed': () => [{ kind: 'lease-is-renewed', unblockedBy: [{ kind: 'live-read' }] }],
+  'late-cache': () => [{ kind: 'late-cache', unblockedBy: [{ kind: 'live-read' }] }],
+  'zone-stopped': ({ zones }) => zones.flatMap(buildZoneHolds),
+};
+
+/** This process writes nothing, whatever it decides. */
+export function buildProcessHolds({ shadow, leading, leader }: ClusterReport): readonly ExplainedHold[] {
+  const holds: ExplainedHold[] = [];
+  if (shadow) holds.push({ kind: 'shadow', unblockedBy: [{ kind: 'flag', flag: 'shadow', wanted: 'left out' }] });
+  if (!leading) holds.push({ kind: 'not-leader', unblockedBy: [{ kind: 'ask-leader', holder: leader }] });
+  return holds;
+}
 
 /** The controller that deletes the pods of failed nodes. */
 export function selectEvictingPart({ mode }: ClusterReport): Part {
@@ -16,82 +73,21 @@ export function selectEvictingPart({ mode }: ClusterReport): Part {
 }
 
 /** Holds because the controllers that evict pods do not run in this process. */
-export function buildEvictionPartHolds(cluster: ClusterReport): readonly Hold[] {
+export function buildEvictionPartHolds(cluster: ClusterReport): readonly ExplainedHold[] {
   return buildPartHolds([...new Set<Part>(['nodeLifecycle', selectEvictingPart(cluster)])], cluster);
 }
 
 /** Holds for those of these controllers that do not run in this process: their actions are not predicted. */
-export function buildPartHolds(parts: readonly Part[], { runs }: ClusterReport): readonly Hold[] {
+export function buildPartHolds(parts: readonly Part[], { runs }: ClusterReport): readonly ExplainedHold[] {
   const unblockedBy: readonly Unblocker[] = [{ kind: 'flag', flag: 'controllers', wanted: 'naming it' }];
   return parts
     .filter((part) => !runs[part])
     .map((part) => ({ kind: 'not-run', part: controllerNames[part], unblockedBy }));
 }
 
-/** Holds that apply to all nodes. */
-export function buildHolds(cluster: ClusterReport): readonly Hold[] {
-  const { now, leading, shadow, leader, stale, fullDisruption, outageHold } = cluster;
-  const holds: Hold[] = [];
-  if (shadow) holds.push({ kind: 'shadow', unblockedBy: [{ kind: 'flag', flag: 'shadow', wanted: 'left out' }] });
-  holds.push(...buildPolicyHolds(cluster));
-  if (!leading) holds.push({ kind: 'not-leader', unblockedBy: [{ kind: 'ask-leader', holder: leader }] });
-  if (stale !== undefined) holds.push({ kind: 'stale', reason: stale, unblockedBy: [{ kind: 'contact-with-api' }] });
-  if (fullDisruption)
-    holds.push({ kind: 'full-disruption', unblockedBy: [{ kind: 'nodes-ready', zone: null, count: 1 }] });
-  if (outageHold !== undefined) {
-    const { why, untilMs, recovering } = outageHold;
-    const byTime: Unblocker = { kind: 'time', when: formatEstimate(untilMs, now) };
-    // At most so many of the silent nodes must recover before the rest is too few for an outage.
-    const count = why.together - Math.ceil(why.of * why.shareMin) + 1;
-    const byNodes: Unblocker = { kind: 'nodes-ready', zone: null, count };
-    holds.push({ kind: 'outage', why, unblockedBy: recovering ? [byTime] : [byTime, byNodes] });
-  }
-  return holds;
-}
-
-/** The hold of deletions of pods while their watch is stale. */
-export function buildStalePodsHolds({ podsStale }: ClusterReport): readonly Hold[] {
-  return podsStale ? [{ kind: 'stale-pods', unblockedBy: [{ kind: 'pods-watched' }] }] : [];
-}
-
-/** Holds by policies and pauses. */
-function buildPolicyHolds(cluster: ClusterReport): readonly Hold[] {
-  const { now, nodeHold, maintenance, breaker, emptying, policySource } = cluster;
-  return [
-    ...(nodeHold === undefined ? [] : [buildPolicyHold(nodeHold, cluster)]),
-    ...(maintenance === undefined ? [] : [buildMaintenanceHold(maintenance, now)]),
-    ...(breaker === undefined ? [] : [buildBreakerHold(breaker, cluster)]),
-    ...(emptying === undefined ? [] : [buildConcurrencyHold(emptying, policySource)]),
-  ];
-}
-
-/** The hold by a policy or a pause. */
-function buildPolicyHold({ mode, source, untilMs }: NodeHold, { now, policySource }: ClusterReport): Hold {
-  const unblockedBy = [unblockerOf(source, policySource), ...(Number.isFinite(untilMs) ? [endOf(untilMs, now)] : [])];
-  if (mode === 'Observe' && source.kind === 'policy') return { kind: 'observed', policy: source.policy, unblockedBy };
-  return { kind: 'paused', source, unblockedBy };
-}
-
-function buildMaintenanceHold({ policy, signals, untilMs }: Maintenance, now: Now): Hold {
-  const when = formatEstimate(toMonotonicMs(untilMs, now), now);
-  const unblockedBy: readonly Unblocker[] = [
-    { kind: 'maintenance-cleared', signals },
-    { kind: 'maintenance-maximum', when },
-  ];
-  return { kind: 'maintenance', policy, unblockedBy };
-}
-
-function buildConcurrencyHold({ policy, max, nodes }: EmptyingStatus, source: PolicySource): Hold {
-  const unblockedBy: readonly Unblocker[] = [
-    { kind: 'node-emptied', nodes },
-    buildPolicyChange(policy, 'limits.maxConcurrentEvictions', 'a greater number', source),
-  ];
-  return { kind: 'concurrency', policy, max, unblockedBy };
-}
-
 /** Why the deletion of a pod, which is due, waits. */
-export function buildRemovalHolds({ wait }: Pick<PodBrief, 'wait'>, now: Now): readonly Hold[] {
-  const holds: Hold[] = [];
+export function buildRemovalHolds({ wait }: Pick<PodBrief, 'wait'>, now: Now): readonly ExplainedHold[] {
+  const holds: ExplainedHold[] = [];
   if (wait?.refused !== undefined) {
     const { why, message, sinceMs, deletedAtMs } = wait.refused;
     const timeout: Unblocker = { kind: 'refusal-timeout', when: formatEstimate(deletedAtMs, now) };
@@ -106,7 +102,7 @@ export function buildRemovalHolds({ wait }: Pick<PodBrief, 'wait'>, now: Now): r
   return holds;
 }
 
-/** When a pod that waits is removed at the latest, on the monotonic clock; -Infinity: it does not wait. */
+/** When a pod that waits is removed at the latest; -Infinity: it does not wait. */
 export function estimateRemovalMs(wait: PodBrief['wait']): number {
   return Math.max(wait?.refused?.deletedAtMs ?? -Infinity, estimateTokenMs(wait));
 }
@@ -115,6 +111,56 @@ function estimateTokenMs(wait: PodBrief['wait']): number {
   if (wait?.rate === undefined) return -Infinity;
   const { nextTokenAtMs, ahead, ratePerSecond } = wait.rate;
   return nextTokenAtMs + (ahead * 1_000) / ratePerSecond;
+}
+
+/** Observe by a policy, or a pause. */
+function buildModeHold({ mode: hold, now, policySource }: HoldDetails): readonly ExplainedHold[] {
+  if (hold === undefined) return [];
+  const { mode, source, untilMs } = hold;
+  const end: readonly Unblocker[] = Number.isFinite(untilMs)
+    ? [{ kind: 'pause-ends', when: formatWallEstimate(untilMs, now) }]
+    : [];
+  const unblockedBy = [unblockerOf(source, policySource), ...end];
+  if (mode === 'Observe' && source.kind === 'policy') return [{ kind: 'observed', policy: source.policy, unblockedBy }];
+  return [{ kind: 'paused', source, unblockedBy }];
+}
+
+function buildMaintenanceHold(maintenance: Maintenance | undefined, now: Now): ExplainedHold {
+  if (maintenance === undefined) return { kind: 'maintenance', policy: null, unblockedBy: [{ kind: 'counted' }] };
+  const { policy, signals, untilMs } = maintenance;
+  const unblockedBy: readonly Unblocker[] = [
+    { kind: 'maintenance-cleared', signals },
+    { kind: 'maintenance-maximum', when: formatWallEstimate(untilMs, now) },
+  ];
+  return { kind: 'maintenance', policy, unblockedBy };
+}
+
+function buildConcurrencyHold({ policy, max, nodes }: EmptyingStatus, source: PolicySource): ExplainedHold {
+  const unblockedBy: readonly Unblocker[] = [
+    { kind: 'node-emptied', nodes },
+    buildPolicyChange(policy, 'limits.maxConcurrentEvictions', 'a greater number', source),
+  ];
+  return { kind: 'concurrency', policy, max, unblockedBy };
+}
+
+function buildOutageHold({ why, untilMs, recovering }: OutageHoldReport, now: Now): ExplainedHold {
+  const byTime: Unblocker = { kind: 'time', when: formatEstimate(untilMs, now) };
+  // At most so many of the silent nodes must recover before the rest is too few for an outage.
+  const count = why.together - Math.ceil(why.of * why.shareMin) + 1;
+  const byNodes: Unblocker = { kind: 'nodes-ready', zone: null, count };
+  return { kind: 'outage', why, unblockedBy: recovering ? [byTime] : [byTime, byNodes] };
+}
+
+const awaitedShownMax = 10;
+
+function buildAwaitedHold(awaited: AwaitedReport | undefined, now: Now): ExplainedHold {
+  const nodes = awaited?.nodes ?? [];
+  const unblockedBy: readonly Unblocker[] = [{ kind: 'heartbeats' }, ...knownBy(awaited, now)];
+  return { kind: 'awaited', nodes: nodes.slice(0, awaitedShownMax), count: nodes.length, unblockedBy };
+}
+
+function knownBy(awaited: AwaitedReport | undefined, now: Now): readonly Unblocker[] {
+  return awaited === undefined ? [] : [{ kind: 'failure-known', when: formatEstimate(awaited.untilMs, now) }];
 }
 
 function unblockerOf(source: HoldSource, policySource: PolicySource): Unblocker {
@@ -134,12 +180,10 @@ function buildPolicyChange(policy: string, field: string, wanted: string, source
   return { kind: 'setting', setting: `policies[${policy}].${field}`, wanted };
 }
 
-/** `untilMs`: wall time. */
-function endOf(untilMs: number, now: Now): Unblocker {
-  return { kind: 'pause-ends', when: formatEstimate(toMonotonicMs(untilMs, now), now) };
-}
-
-function buildBreakerHold(breaker: BreakerStatus, { now, policySource }: ClusterReport): Hold {
+function buildBreakerHold(
+  breaker: BreakerStatus,
+  { now, policySource }: Pick<HoldDetails, 'now' | 'policySource'>,
+): ExplainedHold {
   const { policy, nodes, unhealthy, exempt, limit } = breaker;
   const unblockedBy = [endOfBreaker(breaker, now), ...buildResets(policy, policySource)];
   return { kind: 'breaker', policy, nodes, unhealthy, exempt, limit, unblockedBy };
@@ -156,28 +200,12 @@ function buildResets(policy: string, source: PolicySource): readonly Unblocker[]
 
 function endOfBreaker(breaker: BreakerStatus, now: Now): Unblocker {
   const { policy, unhealthy, exempt, limit, cooldownMs, untilMs = Infinity } = breaker;
-  if (Number.isFinite(untilMs))
-    return { kind: 'cooldown-ends', when: formatEstimate(toMonotonicMs(untilMs, now), now) };
+  if (Number.isFinite(untilMs)) return { kind: 'cooldown-ends', when: formatWallEstimate(untilMs, now) };
   return { kind: 'nodes-healthy', policy, count: unhealthy - exempt - limit, cooldownSeconds: cooldownMs / 1_000 };
 }
 
-/** The end of an open breaker on the monotonic clock; -Infinity: closed; Infinity: no end is known. */
-export function estimateBreakerEndMs({ breaker, now }: Pick<ClusterReport, 'breaker' | 'now'>): number {
-  return breaker === undefined ? -Infinity : toMonotonicMs(breaker.untilMs ?? -Infinity, now);
-}
-
-/** The end of a pause on the monotonic clock; -Infinity: nothing is paused; Infinity: no end is known. */
-export function estimatePauseEndMs({ nodeHold, now }: Pick<ClusterReport, 'nodeHold' | 'now'>): number {
-  return nodeHold?.mode === 'Paused' ? toMonotonicMs(nodeHold.untilMs, now) : -Infinity;
-}
-
-/** The latest end of planned maintenance on the monotonic clock; -Infinity: the node is not in maintenance. */
-export function estimateMaintenanceEndMs({ maintenance, now }: Pick<ClusterReport, 'maintenance' | 'now'>): number {
-  return maintenance === undefined ? -Infinity : toMonotonicMs(maintenance.untilMs, now);
-}
-
-function toMonotonicMs(wallMs: number, now: Now): number {
-  return now.monotonicMs + wallMs - now.wallMs;
+function formatWallEstimate(wallMs: number, now: Now): ReturnType<typeof formatEstimate> {
+  return formatEstimate(now.monotonicMs + wallMs - now.wallMs, now);
 }
 
 const unconfirmedEnds: Readonly<Record<UnconfirmedReason | 'leases-missing', Unblocker>> = {
@@ -186,19 +214,11 @@ const unconfirmedEnds: Readonly<Record<UnconfirmedReason | 'leases-missing', Unb
   'api-not-answering': { kind: 'contact-with-api' },
 };
 
-/** Holds of this node: a silence has to be confirmed by a live read of the lease, and a failed read is no evidence. */
-export function buildNodeHolds({ health, ready, history }: NodeReport): readonly Hold[] {
-  const last = history.at(-1)?.decision;
-  if (last?.kind !== 'confirmation-held' || last.why === 'lease-renewed') return [];
-  if (health?.silence.silent !== true || ready === 'Unknown') return [];
-  return [{ kind: 'unconfirmed', unblockedBy: [unconfirmedEnds[last.why]] }];
-}
-
-/** Holds of this zone's queue, besides those that apply to all zones. */
-export function buildZoneHolds(report: ZoneReport): readonly Hold[] {
+/** The hold of the queue of this zone itself. In a full disruption its rate is no reason. */
+export function buildZoneHolds(report: ZoneReport): readonly ExplainedHold[] {
   const { zone, arithmetic, queue } = report;
   if (arithmetic === undefined || queue.ratePerSecond > 0 || arithmetic.rule === 'full-disruption') return [];
-  return [{ kind: 'zone-stopped', zone, rule: arithmetic.rule, unblockedBy: unblockers(report, arithmetic.rule) }];
+  return [{ kind: 'zone-stopped', zone, rule: arithmetic.rule, unblockedBy: endsOfStop(report, arithmetic.rule) }];
 }
 
 const rateFlags: Readonly<Partial<Record<RateRule, string>>> = {
@@ -207,7 +227,7 @@ const rateFlags: Readonly<Partial<Record<RateRule, string>>> = {
   'large-zone-disrupted': 'secondary-node-eviction-rate',
 };
 
-function unblockers({ zone, recoveriesToNormal }: ZoneReport, rule: RateRule): readonly Unblocker[] {
+function endsOfStop({ zone, recoveriesToNormal }: ZoneReport, rule: RateRule): readonly Unblocker[] {
   const flag = rateFlags[rule];
   const byFlag: readonly Unblocker[] = flag === undefined ? [] : [{ kind: 'flag', flag, wanted: 'above 0' }];
   const helps = rule === 'small-zone-disrupted' || rule === 'large-zone-disrupted';

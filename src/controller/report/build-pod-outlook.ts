@@ -1,4 +1,5 @@
 import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
+import type { Act } from '../model/holds.ts';
 import type { Now } from '../model/node-state.ts';
 import { controllerNames } from '../model/options.ts';
 import {
@@ -10,58 +11,43 @@ import {
   type NodeForecast,
   toleranceOf,
 } from './build-forecasts.ts';
-import {
-  buildRemovalHolds,
-  buildEvictionPartHolds,
-  buildHolds,
-  buildStalePodsHolds,
-  buildZoneHolds,
-  estimatePauseEndMs,
-  selectEvictingPart,
-} from './build-holds.ts';
+import { buildEvictionPartHolds, buildProcessHolds, buildRemovalHolds, selectEvictingPart } from './build-holds.ts';
 import { formatAction, formatEstimate, formatEviction, formatPast } from './format-time.ts';
-import type { ClusterReport, Hold, PodReport, StayOutlook } from './reports.ts';
-
-export type PodOutlook = ReturnType<typeof buildPodOutlook>;
+import type { ExplainedHold, PodOutlook, StayOutlook } from './pages.ts';
+import type { PodReport } from './read-pod.ts';
 
 /** The countdowns of a pod, and when it will be evicted or garbage-collected. */
-export function buildPodOutlook(report: PodReport, cluster: ClusterReport) {
-  const { now } = cluster;
+export function buildPodOutlook(report: PodReport): PodOutlook {
   const { pod, nodeName, phase, terminating, running, collection, problems, history, historyOfFormer } = report;
-  const forecast = forecastOfNode(report, cluster);
-  const eviction = buildEvictionForecast(report, forecast, cluster);
+  const { now, leading } = report.cluster;
+  const forecast = buildForecastOfNode(report);
+  const eviction = buildEvictionForecast(report, forecast, report);
   const find = tolerationFinder(report.tolerations, running.length);
+  return {
+    pod,
+    node: nodeName === '' ? null : nodeName,
+    phase,
+    terminating,
+    taints: running.map((countdown) => buildCountdown(find(countdown.taint), countdown, now)),
+    eviction: eviction === undefined ? null : formatEviction(eviction, now),
+    keepsEarlierDeadline: keepsEarlierDeadline(report),
+    stays: eviction === undefined ? classifyStay(report, forecast) : null,
+    collection: collection.outlook,
+    holds: buildPodHolds(report, eviction),
+    next: formatAction(leading ? buildActions(report, eviction) : [], now),
+    problems,
+    history,
+    historyOfFormer,
+  };
+}
+
+function buildActions({ pod, collection }: PodReport, eviction: EvictionForecast | undefined): readonly Action[] {
   const actions: Action[] = [];
   if (eviction !== undefined)
     actions.push({ act: 'evict-pod', subject: pod, given: eviction.given, atMs: eviction.atMs });
   if (collection.outlook?.kind === 'expected')
-    actions.push({
-      act: 'collect-pod',
-      subject: pod,
-      given: 'nothing-changes',
-      atMs: collectionAtMs(report, cluster),
-    });
-  return {
-    pod,
-    /** Null: not bound. */
-    node: nodeName === '' ? null : nodeName,
-    phase,
-    terminating,
-    taints: running.map((countdown) => countdownOf(find(countdown.taint), countdown, now)),
-    /** Null: see `stays`. */
-    eviction: eviction === undefined ? null : formatEviction(eviction, now),
-    /** The eviction was scheduled for an earlier time than any countdown: the toleration has become longer since. */
-    keepsEarlierDeadline: keepsEarlierDeadline(report),
-    /** Null: it is expected to be evicted. */
-    stays: eviction === undefined ? classifyStay(report, forecast, cluster) : null,
-    /** Null: no rule applies, or the pod garbage collector does not run in this process. */
-    collection: collection.outlook,
-    holds: holdsOf(report, eviction, cluster),
-    next: formatAction(cluster.leading ? actions : [], now),
-    problems,
-    history,
-    historyOfFormer,
-  } as const;
+    actions.push({ act: 'collect-pod', subject: pod, given: 'nothing-changes', atMs: collection.atMs });
+  return actions;
 }
 
 /** Stamps have whole seconds: a difference of one is none. */
@@ -74,23 +60,17 @@ function keepsEarlierDeadline({ timedEviction, running, tolerations }: PodReport
   return timedEviction.atMs + stampMs < Math.min(...ends);
 }
 
-/** A pause holds the deletion of a pod because of its node. */
-function collectionAtMs({ collection }: PodReport, cluster: ClusterReport): number {
-  const { outlook, atMs } = collection;
-  const isForNode = outlook?.kind === 'expected' && (outlook.why === 'orphaned' || outlook.why === 'out-of-service');
-  return isForNode ? Math.max(atMs, estimatePauseEndMs(cluster)) : atMs;
-}
-
-function forecastOfNode({ node, nodeName, queueOfLostNode }: PodReport, cluster: ClusterReport): NodeForecast {
-  if (node !== undefined) return buildNodeForecast(node, cluster);
-  return queueOfLostNode === undefined ? {} : buildLostNodeForecast(nodeName, queueOfLostNode, cluster);
+function buildForecastOfNode(report: PodReport): NodeForecast {
+  const { node, nodeName, queueOfLostNode } = report;
+  if (node !== undefined) return buildNodeForecast(node);
+  return queueOfLostNode === undefined ? {} : buildLostNodeForecast(nodeName, queueOfLostNode, report);
 }
 
 /** Why no eviction is predicted for a pod. */
-function classifyStay(report: PodReport, forecast: NodeForecast, cluster: ClusterReport): StayOutlook {
-  const part = selectEvictingPart(cluster);
+function classifyStay(report: PodReport, forecast: NodeForecast): StayOutlook {
+  const part = selectEvictingPart(report.cluster);
   if (report.terminating) return { why: 'already-terminating' };
-  if (!cluster.runs[part]) return { why: 'not-run', part: controllerNames[part] };
+  if (!report.cluster.runs[part]) return { why: 'not-run', part: controllerNames[part] };
   if (report.nodeName === '') return { why: 'not-bound' };
   if (report.node === undefined) return { why: 'node-unknown' };
   if (report.daemonSet !== undefined) return { why: 'daemon-set', daemonSet: report.daemonSet };
@@ -105,31 +85,39 @@ function toleratesAll({ running, tolerations }: PodReport, { taint }: NodeForeca
   return running.every(({ taint }) => toleranceOf(find(taint)).seconds === Infinity);
 }
 
-function holdsOf(report: PodReport, eviction: EvictionForecast | undefined, cluster: ClusterReport): readonly Hold[] {
-  const { node, queueOfLostNode, collection } = report;
-  const holds = [
-    ...buildHolds(cluster),
-    ...buildStalePodsHolds(cluster),
-    ...buildRemovalHolds(report, cluster.now),
-    ...buildEvictionPartHolds(cluster),
-  ];
-  const zone = node?.zone ?? queueOfLostNode;
+function buildPodHolds(report: PodReport, eviction: EvictionForecast | undefined): readonly ExplainedHold[] {
+  const { cluster, collection } = report;
   // A stopped queue holds a pod only if its eviction depends on it.
-  if (zone !== undefined && eviction?.state === 'predicted') holds.push(...buildZoneHolds(zone));
-  return [...holds, ...collection.holds];
+  const dependsOnQueue = eviction?.state === 'predicted';
+  const holds = report.holdsOf(...actsOf(report)).filter(({ kind }) => kind !== 'zone-stopped' || dependsOnQueue);
+  return [
+    ...buildProcessHolds(cluster),
+    ...buildEvictionPartHolds(cluster),
+    ...holds,
+    ...buildRemovalHolds(report, cluster.now),
+    ...collection.holds,
+  ];
 }
 
-function countdownOf(matching: Toleration | undefined, { taint, sinceMs }: PodReport['running'][number], now: Now) {
+/** What is next for the pod: its deletion once it is scheduled, and before what begins to empty its node. */
+function actsOf({ timedEviction, node, cluster }: PodReport): readonly Act[] {
+  if (timedEviction !== undefined) return [timedEviction.forHealth ? 'delete-for-health' : 'delete-for-taint'];
+  const ofNode = node?.nextActs ?? (cluster.mode === 'taint' ? [] : ['empty-node' as const]);
+  return [...ofNode, 'delete-for-taint'];
+}
+
+function buildCountdown(
+  matching: Toleration | undefined,
+  { taint, sinceMs }: PodReport['running'][number],
+  now: Now,
+): PodOutlook['taints'][number] {
   const { toleration, seconds } = toleranceOf(matching);
   const forEver = seconds === Infinity;
   return {
     taint,
     since: formatPast(sinceMs, now),
-    /** The matching toleration; null: the taint is not tolerated. */
     toleration: toleration ?? null,
-    /** Null: without a time limit. */
     toleratedSeconds: forEver ? null : seconds,
-    /** Null: never. */
     ends: forEver ? null : formatEstimate(sinceMs + seconds * 1_000, now),
   };
 }

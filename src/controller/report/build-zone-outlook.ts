@@ -3,19 +3,17 @@ import type { ZoneArithmetic } from '../model/decisions.ts';
 import { buildZoneHolds } from './build-holds.ts';
 import type { Now } from '../model/node-state.ts';
 import { formatEstimate } from './format-time.ts';
+import type { ZoneOutlook } from './pages.ts';
 import type { ZoneReport } from './reports.ts';
-
-export type ZoneOutlook = ReturnType<typeof buildZoneOutlook>;
 
 const nodesShownMax = 20;
 
 /** A zone's condition with its arithmetic, its rate, and its queue. */
-export function buildZoneOutlook(report: ZoneReport, now: Now) {
+export function buildZoneOutlook(report: ZoneReport, now: Now): ZoneOutlook {
   const { zone, condition, queue } = report;
   return {
     zone,
     condition,
-    /** Null until the zone is evaluated for the first time. */
     arithmetic: arithmeticOf(report),
     ratePerSecond: queue.ratePerSecond,
     queue: {
@@ -25,10 +23,10 @@ export function buildZoneOutlook(report: ZoneReport, now: Now) {
       nextToken: formatEstimate(queue.nextTokenAtMs, now),
     },
     holds: buildZoneHolds(report),
-  } as const;
+  };
 }
 
-function arithmeticOf({ arithmetic, condition, queue }: ZoneReport) {
+function arithmeticOf({ arithmetic, condition, queue }: ZoneReport): ZoneOutlook['arithmetic'] {
   if (arithmetic === undefined) return null;
   const { ready, unready, ...bounds } = arithmetic;
   const size = ready + unready;

@@ -17,14 +17,23 @@ export interface SlotConditions {
 
 type Bucket = Pick<QueueReport, 'nextTokenAtMs' | 'ratePerSecond'>;
 
-/**
- * When the last of these arrivals, in queue order, is served; Infinity if never. Queued nodes have the arrival time
- * -Infinity.
- */
-export function estimateSlotMs(queue: Bucket, arrivalsMs: readonly number[], conditions: SlotConditions): number {
+/** Who is served: so many nodes that are queued, and then those that arrive, in this order. */
+interface Served {
+  readonly queued: number;
+  readonly arrivalsMs: readonly number[];
+}
+
+/** When the last of these nodes is served; Infinity if never. Costs time proportional to the arrivals, unless the rate changes. */
+export function estimateSlotMs(queue: Bucket, { queued, arrivalsMs }: Served, conditions: SlotConditions): number {
   let bucket = queue;
   let slotMs = -Infinity;
-  for (const arrivalMs of arrivalsMs) {
+  if (queued > 0 && conditions.change === undefined) {
+    const firstMs = Math.max(queue.nextTokenAtMs, conditions.notBeforeMs);
+    slotMs = queued === 1 ? firstMs : firstMs + ((queued - 1) * 1_000) / queue.ratePerSecond;
+    bucket = { ...bucket, nextTokenAtMs: slotMs + 1_000 / bucket.ratePerSecond };
+  }
+  const others = conditions.change === undefined ? 0 : queued;
+  for (const arrivalMs of [...Array.from({ length: others }, () => -Infinity), ...arrivalsMs]) {
     ({ slotMs, bucket } = serve(bucket, arrivalMs, conditions));
     bucket = { ...bucket, nextTokenAtMs: slotMs + 1_000 / bucket.ratePerSecond };
   }

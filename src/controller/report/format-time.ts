@@ -1,6 +1,6 @@
 import { formatMicroTime } from '../../machinery/api/timestamps.ts';
 import type { Now } from '../model/node-state.ts';
-import type { Estimate, EvictionOutlook, NextAction, Past } from './reports.ts';
+import type { Estimate, EvictionOutlook, NextAction, Past } from './pages.ts';
 
 /** A prediction with its time on the monotonic clock; Infinity: not in the current state. */
 export type Forecast<T> = Omit<T, 'when'> & { readonly atMs: number };

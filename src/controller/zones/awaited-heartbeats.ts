@@ -67,9 +67,8 @@ export class AwaitedHeartbeats {
     this.#options = options;
   }
 
-  /** Milliseconds after which to ask again whether the NoExecute taint of this node still waits; 0: it does not. */
+  /** Milliseconds after which to ask again whether the NoExecute taint of this node waits, or would if it sent no further heartbeat; 0: it does not. */
   heldForMs(node: string): number {
-    if (this.#options.unknownSince(node) === undefined) return 0;
     const known = this.#knownStop(node);
     return known !== undefined && !this.#isOver(known) && this.#isSlowed(node, known.stop) ? readEveryMs : 0;
   }

@@ -1,5 +1,5 @@
 import { formatCountdown, formatDuration } from '../page/format-time.ts';
-import type { NodeOutlook } from './node-outlook.ts';
+import type { NodeOutlook } from '../../controller/report/pages.ts';
 
 /** One line of the picture: a bar from its start to its end. */
 export interface Countdown {
@@ -24,8 +24,14 @@ export interface CountdownPicture {
   readonly countdowns: readonly Countdown[];
 }
 
+/** What runs out for a node. */
+export type CountdownSource = Pick<
+  NodeOutlook,
+  'lastHeartbeat' | 'grace' | 'silence' | 'noExecuteTaint' | 'eviction' | 'evictions'
+>;
+
 /** A common time axis for everything that runs out for a node, soonest pods first. */
-export function buildCountdowns(outlook: NodeOutlook, nowMs: number): CountdownPicture {
+export function buildCountdowns(outlook: CountdownSource, nowMs: number): CountdownPicture {
   const countdowns = [...buildHeartbeat(outlook), ...buildTaint(outlook), ...buildPods(outlook)];
   const ends = countdowns.flatMap(({ endMs }) => endMs ?? []);
   const endMs = Math.max(nowMs + 30_000, ...ends) + 5_000;
@@ -40,7 +46,7 @@ function timeOf(at: string | null | undefined): number | null {
   return at === null || at === undefined ? null : Date.parse(at);
 }
 
-function buildHeartbeat({ lastHeartbeat, grace, silence }: NodeOutlook): readonly Countdown[] {
+function buildHeartbeat({ lastHeartbeat, grace, silence }: CountdownSource): readonly Countdown[] {
   if (lastHeartbeat === null || grace === null) return [];
   const startMs = Date.parse(lastHeartbeat.at);
   const endMs = timeOf(silence?.since?.at ?? silence?.from?.at);
@@ -49,7 +55,7 @@ function buildHeartbeat({ lastHeartbeat, grace, silence }: NodeOutlook): readonl
   return [{ kind: 'heartbeat', label: 'Last heartbeat to silence', startMs, endMs, note }];
 }
 
-function buildTaint({ silence, noExecuteTaint, eviction }: NodeOutlook): readonly Countdown[] {
+function buildTaint({ silence, noExecuteTaint, eviction }: CountdownSource): readonly Countdown[] {
   const startMs = timeOf(silence?.since?.at ?? silence?.from?.at);
   const countdowns: Countdown[] = [];
   if (noExecuteTaint !== null) {
@@ -64,7 +70,7 @@ function buildTaint({ silence, noExecuteTaint, eviction }: NodeOutlook): readonl
   return countdowns;
 }
 
-function buildPods({ evictions }: NodeOutlook): readonly Countdown[] {
+function buildPods({ evictions }: CountdownSource): readonly Countdown[] {
   return evictions.first.map(({ pod, state, cause, when }) => {
     const endMs = timeOf(when.at);
     const tolerated = cause.kind === 'taint' ? cause.toleratedSeconds : 0;

@@ -3,7 +3,7 @@ import { formatUtc } from '../page/format-time.ts';
 import { Name } from '../page/node-link.ts';
 import { useNowMs } from '../page/dashboard-context.ts';
 import { buildCountdowns, buildShare, type Countdown, type CountdownPicture, describeEnd } from './build-countdowns.ts';
-import type { NodeOutlook } from './node-outlook.ts';
+import type { NodeOutlook } from '../../controller/report/pages.ts';
 
 const podsShownMax = 20;
 

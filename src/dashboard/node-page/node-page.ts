@@ -9,7 +9,7 @@ import { Panel } from '../page/panel.ts';
 import { Age, TimeText } from '../page/time-text.ts';
 import type { NodeCell } from '../protocol.ts';
 import { Countdowns } from './countdown-picture.ts';
-import type { NodeOutlook } from './node-outlook.ts';
+import type { NodeOutlook } from '../../controller/report/pages.ts';
 import { fetchNode } from '../page/server-client.ts';
 import { parseExplanation } from './parse-explanation.ts';
 

@@ -1,9 +1,9 @@
 // What the dashboard shows of the whole cluster: leadership, holds, policies, evictions, zones.
 import { formatTime } from '../../machinery/api/timestamps.ts';
-import { isOuterZone, outerZoneOf, zoneName } from '../../machinery/api/zone.ts';
 import type { Cluster, PolicyRow, ShadowRow, ZoneRow } from '../protocol.ts';
 import type { CellTally, CellCounts } from './cell-tally.ts';
 import { describeBreakerCount } from '../../controller/model/decisions.ts';
+import type { ZoneReport } from '../../controller/report/reports.ts';
 import { DashboardEvictions } from './dashboard-evictions.ts';
 import { DashboardHolds } from './dashboard-holds.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
@@ -32,44 +32,26 @@ export class DashboardCluster {
   }
 
   read(around: ClusterEvidence): Cluster {
-    const { holder, shadow, stages } = this.#sources;
-    const leader = holder() ?? null;
+    const { now, mode, leading, leader, shadow } = around.cluster;
     return {
-      at: formatTime(around.now.wallMs),
-      mode: stages.podEvictor === undefined ? 'taint' : 'eviction',
-      leading: around.leading,
+      at: formatTime(now.wallMs),
+      mode,
+      leading,
       leader,
-      shadow: shadow === true,
+      shadow,
       replicas: this.#replicas(leader),
       holds: this.#holds.read(around),
       policies: around.policies.map((policy) => this.#policyRow(policy)),
-      ...this.#evictions.read(around.now),
-      comparison: this.#readComparison(around.now.monotonicMs),
+      ...this.#evictions.read(now),
+      comparison: this.#readComparison(now.monotonicMs),
     };
   }
 
   /** Zones by name. A replica that evaluates none shows those of its nodes. */
-  zones({ now }: ClusterEvidence): readonly ZoneRow[] {
-    const { zones, queues } = this.#sources.stages;
-    const names = zones.zonesOfAllLevels();
-    if (names.length === 0) return this.#tally.zones().map(([name, counts]) => buildUnevaluatedZoneRow(name, counts));
-    const waiting = this.#waitingInOuterZones(names);
-    return names.map((zone) => {
-      const ofQueue = queueFigures(queues.get(zone), now.monotonicMs);
-      const { ready, unready } = zones.plan(zone)?.why ?? noTally;
-      const outer = isOuterZone(zone) ? { waiting: waiting.get(zone) ?? 0 } : {};
-      return buildZoneRow({ zone, condition: zones.condition(zone), ready, unready, ...ofQueue, ...outer });
-    });
-  }
-
-  #waitingInOuterZones(names: readonly string[]): ReadonlyMap<string, number> {
-    const { queues } = this.#sources.stages;
-    const waiting = new Map<string, number>();
-    for (const zone of names) {
-      const outer = outerZoneOf(zone);
-      if (outer !== undefined) waiting.set(outer, (waiting.get(outer) ?? 0) + (queues.get(zone)?.size ?? 0));
-    }
-    return waiting;
+  zones({ cluster }: ClusterEvidence): readonly ZoneRow[] {
+    const keys = this.#sources.stages.zones.zonesOfAllLevels();
+    if (keys.length > 0) return keys.map((key) => buildZoneRow(cluster.zone(key)));
+    return this.#tally.zones().map(([name, counts]) => buildUnevaluatedZoneRow(name, counts));
   }
 
   #replicas(leader: string | null): readonly string[] {
@@ -99,17 +81,6 @@ export class DashboardCluster {
   }
 }
 
-const noTally = { ready: 0, unready: 0 };
-
-/** Figures of a queue, as far as its outer zone allows. */
-function queueFigures(
-  queue: ReturnType<DashboardSources['stages']['queues']['get']>,
-  nowMs: number,
-): { readonly ratePerSecond: number; readonly tokens: number; readonly waiting: number } {
-  if (queue === undefined) return { ratePerSecond: 0, tokens: 0, waiting: 0 };
-  return { ratePerSecond: queue.ratePerSecond, tokens: queue.tokens(nowMs), waiting: queue.size };
-}
-
 /** The comparison of shadow mode: one row for each kind of act, and one for what is not decided yet. */
 function buildComparison({ totals, open, undecided }: ShadowReport): readonly ShadowRow[] {
   const rows = Object.entries(totals).map(([stage, counts]) => {
@@ -119,37 +90,23 @@ function buildComparison({ totals, open, undecided }: ShadowReport): readonly Sh
   return [...rows, { stage: 'open', text: `${open} open, ${undecided} undecided` }];
 }
 
-interface ZoneFigures {
-  readonly zone: string;
-  readonly condition: string;
-  readonly ready: number;
-  readonly unready: number;
-  /** Rate as far as the outer zone allows, as are the tokens. */
-  readonly ratePerSecond: number;
-  readonly tokens: number;
-  readonly waiting: number;
-}
-
 /** A zone that is evaluated. Tokens to a tenth, because they fill slowly. */
-function buildZoneRow({ zone, ready, unready, tokens, ...evidence }: ZoneFigures): ZoneRow {
-  const outer = outerZoneOf(zone);
+function buildZoneRow({ zone, outer, condition, arithmetic, allowed, waiting }: ZoneReport): ZoneRow {
+  const { ready, unready } = arithmetic ?? { ready: 0, unready: 0 };
   return {
-    name: zoneName(zone),
-    outer: outer === undefined ? null : zoneName(outer),
-    condition: evidence.condition,
+    name: zone,
+    outer: outer?.zone ?? null,
+    condition,
     nodes: ready + unready,
     unready,
-    ratePerSecond: evidence.ratePerSecond,
-    tokens: Math.floor(tokens * 10) / 10,
-    waiting: evidence.waiting,
-    drainSeconds: estimateDrainSeconds(evidence),
+    ratePerSecond: allowed.ratePerSecond,
+    tokens: Math.floor(allowed.tokens * 10) / 10,
+    waiting,
+    drainSeconds: estimateDrainSeconds(waiting, allowed.ratePerSecond),
   };
 }
 
-function estimateDrainSeconds({
-  waiting,
-  ratePerSecond,
-}: Pick<ZoneFigures, 'waiting' | 'ratePerSecond'>): number | null {
+function estimateDrainSeconds(waiting: number, ratePerSecond: number): number | null {
   if (waiting === 0) return 0;
   return ratePerSecond > 0 ? Math.ceil(waiting / ratePerSecond) : null;
 }

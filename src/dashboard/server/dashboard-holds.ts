@@ -2,16 +2,16 @@
 import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { HoldBanner } from '../protocol.ts';
 import { steadyTime } from './steady-time.ts';
-import { buildHolds, buildZoneHolds } from '../../controller/report/build-holds.ts';
+import { buildExplainedHolds, buildZoneHolds } from '../../controller/report/build-holds.ts';
+import type { ExplainedHold, Unblocker } from '../../controller/report/pages.ts';
+import { readClusterDetails, readClusterHolds } from '../../controller/report/read-cluster.ts';
+import type { ClusterReport } from '../../controller/report/reports.ts';
 import { describeHoldReason, describeUnblocker } from '../../controller/report/text/describe-holds.ts';
-import type { ClusterReport, Hold, Unblocker } from '../../controller/report/reports.ts';
+import type { NotedDecision } from '../../controller/decision-log/decision-log.ts';
 import type { Decision } from '../../controller/model/decisions.ts';
 import type { BreakerStatus } from '../../controller/model/policy.ts';
-import type { DashboardSources } from './dashboard-sources.ts';
 import type { ClusterEvidence } from './cluster-evidence.ts';
-import { estimateRecoveriesToNormal } from '../../controller/report/estimate-hypotheses.ts';
-import { toMonotonicMs } from '../../controller/report/report-sources.ts';
-import type { NotedDecision } from '../../controller/decision-log/decision-log.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
 
 type DecisionTest = (decision: Decision) => boolean;
 
@@ -19,7 +19,7 @@ type DecisionTest = (decision: Decision) => boolean;
 const zonesShownMax = 50;
 
 /** The decisions with which a hold of all nodes begins and ends. */
-const limits: Readonly<Partial<Record<Hold['kind'], readonly [begins: DecisionTest, ends: DecisionTest]>>> = {
+const limits: Readonly<Partial<Record<ExplainedHold['kind'], readonly [begins: DecisionTest, ends: DecisionTest]>>> = {
   stale: [({ kind }) => kind === 'evaluation-paused', ({ kind }) => kind === 'evaluation-resumed'],
   'full-disruption': [({ kind }) => kind === 'full-disruption-entered', ({ kind }) => kind === 'full-disruption-left'],
   outage: [({ kind }) => kind === 'acts-held', ({ kind }) => kind === 'acts-resumed'],
@@ -38,73 +38,47 @@ export class DashboardHolds {
   }
 
   read(around: ClusterEvidence): readonly HoldBanner[] {
-    const cluster = this.#cluster(around);
+    const { cluster, policies } = around;
     const holds = [
-      ...buildHolds(cluster).map((hold) => this.#banner(hold, around, this.#sinceOf(hold))),
-      ...openBreakers(around).flatMap((breaker) => this.#breakerBanners(breaker, cluster, around)),
-      ...(around.leading && !around.fullDisruption ? this.#stoppedZones(around) : []),
+      ...readClusterHolds(this.#sources, cluster).map((hold) => this.#banner(hold, cluster, this.#sinceOf(hold))),
+      ...policies.flatMap(({ breaker }) => (breaker?.untilMs === undefined ? [] : this.#breakers(breaker, cluster))),
+      ...(cluster.leading && !cluster.fullDisruption ? this.#stoppedZones(cluster) : []),
     ];
     this.#ends = new Map(holds.flatMap(({ kind, why, until }) => (until === null ? [] : [[`${kind} ${why}`, until]])));
     return holds;
   }
 
-  #cluster(around: ClusterEvidence): ClusterReport {
-    const { stages, options, holder, shadow } = this.#sources;
-    const hold = stages.outage.hold();
-    return {
-      ...around,
-      shadow: shadow === true,
-      leader: holder() ?? null,
-      mode: stages.podEvictor === undefined ? 'taint' : 'eviction',
-      outageHold: hold && { ...hold, untilMs: toMonotonicMs(hold.untilMs, this.#sources) },
-      nodeHold: stages.policies.modeOf(''),
-      policySource: options.current().policySource,
-      podsStale: stages.freshness.arePodsStale(),
-      maintenance: undefined,
-      breaker: undefined,
-      emptying: undefined,
-    };
-  }
-
-  #breakerBanners(breaker: BreakerStatus, all: ClusterReport, around: ClusterEvidence): readonly HoldBanner[] {
-    const none = { shadow: false, leading: true, stale: undefined, fullDisruption: false, outageHold: undefined };
-    const holds = buildHolds({ ...all, ...none, nodeHold: undefined, breaker });
-    return holds.map((hold) => this.#banner(hold, around, breaker.openedAtMs));
+  #breakers(breaker: BreakerStatus, cluster: ClusterReport): readonly HoldBanner[] {
+    const details = { ...readClusterDetails(this.#sources, cluster), breaker };
+    return buildExplainedHolds('breaker', details).map((hold) => this.#banner(hold, cluster, breaker.openedAtMs));
   }
 
   /** Where nodes wait. */
-  #stoppedZones(around: ClusterEvidence): readonly HoldBanner[] {
+  #stoppedZones(cluster: ClusterReport): readonly HoldBanner[] {
     const { stages } = this.#sources;
     const stopped = stages.zones.zonesOfAllLevels().filter((zone) => {
       const queue = stages.queues.get(zone);
       return queue !== undefined && queue.size > 0 && queue.bucket.ratePerSecond === 0;
     });
-    return stopped.slice(0, zonesShownMax).flatMap((zone) => this.#stoppedZone(zone, around));
+    return stopped.slice(0, zonesShownMax).flatMap((zone) => this.#stoppedZone(zone, cluster));
   }
 
-  #stoppedZone(zone: string, around: ClusterEvidence): readonly HoldBanner[] {
-    const { stages } = this.#sources;
-    const arithmetic = stages.zones.plan(zone)?.why;
-    const queue = { nodes: [], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: 0 };
-    const threshold = stages.policies.zoneOptions(zone).unhealthyZoneThreshold;
-    const recoveriesToNormal = arithmetic && estimateRecoveriesToNormal(arithmetic, threshold);
-    const condition = stages.zones.condition(zone);
-    const holds = buildZoneHolds({ zone, condition, arithmetic, queue, recoveriesToNormal });
+  #stoppedZone(zone: string, cluster: ClusterReport): readonly HoldBanner[] {
     const sinceMs = selectHoldSince(
-      stages.decisions.of(zone === '' ? '(none)' : zone),
+      this.#sources.stages.decisions.of(zone === '' ? '(none)' : zone),
       (decision) => decision.kind === 'zone-changed' && decision.ratePerSecond === 0,
       (decision) => decision.kind === 'zone-changed' && decision.ratePerSecond > 0,
     );
-    return holds.map((hold) => this.#banner(hold, around, sinceMs));
+    return buildZoneHolds(cluster.zone(zone)).map((hold) => this.#banner(hold, cluster, sinceMs));
   }
 
-  #sinceOf(hold: Hold): number | undefined {
+  #sinceOf(hold: ExplainedHold): number | undefined {
     const [begins, ends] = limits[hold.kind] ?? [];
     if (begins === undefined || ends === undefined) return undefined;
     return selectHoldSince(this.#sources.stages.decisions.of('cluster'), begins, ends);
   }
 
-  #banner(hold: Hold, { now }: ClusterEvidence, sinceMs: number | undefined): HoldBanner {
+  #banner(hold: ExplainedHold, { now }: ClusterReport, sinceMs: number | undefined): HoldBanner {
     const { kind, unblockedBy } = hold;
     const why = describeHoldReason(hold);
     const untilMs = unblockedBy.map(endMs).find((atMs) => atMs !== undefined);
@@ -116,10 +90,6 @@ export class DashboardHolds {
       ends: unblockedBy.map(describeUnblocker).join(', or '),
     };
   }
-}
-
-function openBreakers({ policies }: ClusterEvidence): readonly BreakerStatus[] {
-  return policies.flatMap(({ breaker }) => breaker ?? []).filter(({ untilMs }) => untilMs !== undefined);
 }
 
 /** The expected wall time of an end; undefined: it is none by time. */

@@ -68,13 +68,14 @@ export class DashboardTable {
       if (sweep.isOver) sweep.restart();
       this.#marks.addAll(sweep.next());
     }
-    return this.#marks.take(around.now.monotonicMs);
+    return this.#marks.take(around.cluster.now.monotonicMs);
   }
 
   #markByState(around: ClusterEvidence): void {
     const { options, informers, stages } = this.#options.sources;
     const before = this.#before;
-    const { leading, fingerprint } = around;
+    const { fingerprint } = around;
+    const { leading, healthNowMs } = around.cluster;
     this.#before = { options: options.current(), leading, fingerprint };
     if (before === undefined || before.options !== options.current() || before.leading !== leading) {
       return this.#marks.addAll(informers.nodes.store.keys());
@@ -82,7 +83,7 @@ export class DashboardTable {
     if (before.fingerprint !== fingerprint) this.#marks.addAll(this.#active);
     for (const suspect of stages.confirmer.suspects()) this.noteSilence(suspect, true);
     for (const suspect of this.#suspects) {
-      const silence = readSilence(suspect, this.#options.sources, around.healthNowMs);
+      const silence = readSilence(suspect, this.#options.sources, healthNowMs);
       if (silence?.isSilent !== true) this.#marks.add(suspect);
     }
   }

@@ -6,6 +6,9 @@ export function isMap(value: unknown): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A map with the keys of T, of which nothing is known yet: it came from another process. */
+export type Untrusted<T> = { readonly [Key in keyof T]?: unknown };
+
 export function mapOf(value: unknown): JsonMap {
   return isMap(value) ? value : {};
 }

@@ -20,7 +20,7 @@ import {
 import { DeletedObjects, deletionGraceMs } from './deleted-objects.ts';
 import { policyObjectAccepted } from './metrics.ts';
 import { selectWithoutConflicts } from './select-without-conflicts.ts';
-import type { PolicyObjectsReport } from '../../controller/report/reports.ts';
+import type { PolicyObjectsReport } from '../../controller/report/pages.ts';
 
 /** How policies of the API get into the settings of a replica. */
 export interface PolicyAdoption {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { type RunningHttp, startHttp } from '../../../src/machinery/page-server/observability-server.ts';
 import { explainRoutes } from '../../../src/cli/pages/explain-pages.ts';
 import { listRoutes } from '../../../src/cli/pages/list-pages.ts';
-import type { EvictionList, NodeList } from '../../../src/controller/report/node-list.ts';
+import type { EvictionList, NodeList } from '../../../src/controller/report/pages.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';
 import { snapshotOf } from '../../support/explained.ts';
 import { RecordingLogger } from '../../support/fakes.ts';

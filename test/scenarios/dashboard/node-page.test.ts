@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import { buildCountdowns } from '../../../src/dashboard/node-page/build-countdowns.ts';
-import type { NodeOutlook } from '../../../src/dashboard/node-page/node-outlook.ts';
+import type { NodeOutlook } from '../../../src/controller/report/pages.ts';
 import { parseExplanation } from '../../../src/dashboard/node-page/parse-explanation.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { explainNode } from '../../support/explained.ts';

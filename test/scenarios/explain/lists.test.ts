@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type NodeState, nodeStates } from '../../../src/dashboard/protocol.ts';
-import type { NodeList } from '../../../src/controller/report/node-list.ts';
+import type { NodeList } from '../../../src/controller/report/pages.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { snapshotOf } from '../../support/explained.ts';
 import { aZonedWorld } from '../../support/zoned-world.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { taintKeys } from '../../../src/machinery/api/taints.ts';
 import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import { describeStatus } from '../../../src/controller/report/text/describe-status.ts';
-import type { Hold } from '../../../src/controller/report/reports.ts';
+import type { ExplainedHold } from '../../../src/controller/report/pages.ts';
 import type { ControllerOptions, ControllerSelection } from '../../../src/controller/model/options.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';
 import { comesTrue, secondsOf } from '../../support/coming-true.ts';
@@ -26,7 +26,7 @@ async function aWorld(
   return world;
 }
 
-function missingParts(holds: readonly Hold[]): readonly string[] {
+function missingParts(holds: readonly ExplainedHold[]): readonly string[] {
   return holds.flatMap((hold) => (hold.kind === 'not-run' ? [hold.part] : []));
 }
 

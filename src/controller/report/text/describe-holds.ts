@@ -2,16 +2,16 @@
 import { nodeLeaseNamespace } from '../../../machinery/api/resources.ts';
 import { describeBreakerCount } from '../../model/decisions.ts';
 import { describeHoldSource, type MaintenanceSignal } from '../../model/policy.ts';
-import type { Hold, Unblocker } from '../reports.ts';
+import type { ExplainedHold, Unblocker } from '../pages.ts';
 import { estimateText, type Row, secondsText, textOf, type Texts } from './format-page.ts';
 
-export function describeHold(hold: Hold): string {
+export function describeHold(hold: ExplainedHold): string {
   const ways = hold.unblockedBy.map((way) => textOf(unblockers, 'kind', way));
   return `${textOf(holdReasons, 'kind', hold)}; would end: ${ways.join(', or ')}`;
 }
 
 /** A hold as a sentence, without what would end it. */
-export function describeHoldReason(hold: Hold): string {
+export function describeHoldReason(hold: ExplainedHold): string {
   return textOf(holdReasons, 'kind', hold);
 }
 
@@ -20,26 +20,26 @@ export function describeUnblocker(unblocker: Unblocker): string {
   return timelessUnblockers[unblocker.kind] ?? textOf(unblockers, 'kind', unblocker);
 }
 
-export function holdRows(holds: readonly Hold[]): readonly Row[] {
+export function holdRows(holds: readonly ExplainedHold[]): readonly Row[] {
   return holds.length === 0 ? [['holds', 'none']] : holds.map((hold) => ['held', describeHold(hold)]);
 }
 
-const holdReasons: Texts<'kind', Hold> = {
+const holdReasons: Texts<'kind', ExplainedHold> = {
   'not-leader': () => 'this replica is not the leader: it writes nothing and evaluates no zone',
   shadow: () => 'shadow mode: nothing is written, and what is shown here is what would be done',
   observed: ({ policy }) =>
     `policy ${policy} has mode Observe: nothing is written, and what is shown here is what would be done`,
   paused: ({ source }) => `paused by ${describeHoldSource(source)}: only recovery goes on`,
   maintenance: ({ policy }) =>
-    `in planned maintenance (policy ${policy}), so it gets no NoExecute taint and its pods are not evicted for its health`,
+    `in planned maintenance${policy === null ? '' : ` (policy ${policy})`}, so it gets no NoExecute taint and its pods are not evicted for its health`,
   breaker: ({ policy, ...count }) =>
     `the breaker of policy ${policy} is open: ${describeBreakerCount(count)}; its nodes get no NoExecute taint, and no pod is evicted for the health of its node`,
   stale: ({ reason }) => `watch streams are stale (${reason}), so node health evaluation is paused`,
   'stale-pods': () => 'the watch of pods is not open, so none is deleted because of the taints of its node',
+  unclassified: () =>
+    'it is not known yet whether most nodes failed with it, so its pods stay ready and it gets no NoExecute taint',
   awaited: ({ nodes, count }) =>
-    count === 0
-      ? 'it is not known yet whether most nodes failed with it, so its pods stay ready and it gets no NoExecute taint'
-      : `no heartbeat has come from ${count} more nodes of its zone since it stopped (${nodes.join(', ')}${count > nodes.length ? ', ...' : ''}): if they failed with it, the zone is slower or stops, so it gets no NoExecute taint until that is known`,
+    `no heartbeat has come from ${count} more nodes of its zone since it stopped (${nodes.join(', ')}${count > nodes.length ? ', ...' : ''}): if they failed with it, the zone is slower or stops, so it gets no NoExecute taint until that is known`,
   concurrency: ({ policy, max }) =>
     `at most ${max} of the nodes of policy ${policy} are emptied at once (maxConcurrentEvictions), so this one gets no NoExecute taint now`,
   refused: ({ why, message, since }) =>
@@ -47,6 +47,9 @@ const holdReasons: Texts<'kind', Hold> = {
   'deletion-rate': ({ policy, ratePerSecond, ahead }) =>
     `waits for a token of policy ${policy} (podDeletionsPerSecond ${ratePerSecond}), ${ahead} ahead`,
   unconfirmed: () => 'it looks silent, and a live read of its lease does not confirm it',
+  'node-is-ready': () => 'it is Ready, so its taint is about to be removed and no pod is evicted for its health',
+  'lease-is-renewed': () => 'its lease is being renewed, so no pod is evicted for its health',
+  'late-cache': () => 'the cache may lack its last change',
   'not-run': ({ part }) => `this process does not run the ${part}, so its actions are not predicted here`,
   'node-unanswered': ({ node }) => `node ${node} could not be read from the API server`,
   'full-disruption': () => 'all zones are fully disrupted, so no node is tainted and no pod is evicted',
@@ -81,6 +84,8 @@ const unblockers: Texts<'kind', Unblocker> = {
   'nodes-ready': ({ zone, count }) =>
     `${count} of the unready nodes of ${zone === null ? 'any zone' : `zone ${zone}`} ready again`,
   'api-answers': () => 'the API server answers',
+  'live-read': () => 'a live read of the node, before anything is done',
+  counted: () => 'the next pass, which counts it again',
   flag: ({ flag, wanted }) => `--${flag} ${wanted}`,
 };
 

@@ -1,26 +1,10 @@
 // Lists of nodes and evictions as text: tables, as kubectl prints them.
-import type { Estimate, NextAction, Past } from '../reports.ts';
+import type { Estimate, EvictionList, NextAction, NodeList } from '../pages.ts';
 import { line } from './format-page.ts';
-
-interface NodeRow {
-  readonly name: string;
-  readonly zone: string;
-  readonly state: string;
-  readonly since: Past | null;
-  readonly pods: number;
-  readonly holds: readonly string[];
-  readonly next: NextAction;
-}
-
-interface EvictionRow {
-  readonly pod: string;
-  readonly node: string;
-  readonly when: Estimate;
-}
 
 const columnGap = 3;
 
-export function describeNodeList(list: { readonly nodes: readonly NodeRow[]; readonly total: number }): string {
+export function describeNodeList(list: NodeList): string {
   if (list.total === 0) return 'no nodes in these states\n';
   const rows = list.nodes.map(({ name, zone, state, since, pods, holds, next }) => [
     name,
@@ -34,10 +18,7 @@ export function describeNodeList(list: { readonly nodes: readonly NodeRow[]; rea
   return describeTable(['NODE', 'ZONE', 'STATE', 'SINCE', 'PODS', 'NEXT', 'HELD BY'], rows, list.total);
 }
 
-export function describeEvictionList(list: {
-  readonly evictions: readonly EvictionRow[];
-  readonly total: number;
-}): string {
+export function describeEvictionList(list: EvictionList): string {
   if (list.total === 0) return 'no evictions scheduled\n';
   const rows = list.evictions.map(({ pod, node, when }) => [pod, node, describeDue(when)]);
   return describeTable(['POD', 'NODE', 'DUE'], rows, list.total);

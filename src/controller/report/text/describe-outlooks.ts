@@ -4,9 +4,6 @@ import { flappingTaintKey, type Taint } from '../../../machinery/api/taints.ts';
 import type { PodGcReason } from '../../model/decisions.ts';
 import { describeFlappingEnd, describeRecoveries } from '../../model/flapping.ts';
 import { describeFencingDoubt, type FencingDoubt } from '../../model/out-of-service.ts';
-import type { NodeOutlook } from '../build-node-outlook.ts';
-import type { PodOutlook } from '../build-pod-outlook.ts';
-import type { ZoneOutlook } from '../build-zone-outlook.ts';
 import { describeHold, holdRows } from './describe-holds.ts';
 import type {
   CollectionOutlook,
@@ -15,8 +12,11 @@ import type {
   FinishedPodsReport,
   Given,
   NextAction,
+  NodeOutlook,
+  PodOutlook,
   StayOutlook,
-} from '../reports.ts';
+  ZoneOutlook,
+} from '../pages.ts';
 import {
   ending,
   estimateText,
@@ -109,8 +109,13 @@ const acts: Readonly<Record<NextAction['act'], (subject: string) => string>> = {
   none: () => 'nothing',
 };
 
+/** What happens, as a clause. */
+export function describeAct({ act, subject }: Pick<NextAction, 'act' | 'subject'>): string {
+  return acts[act](subject ?? '');
+}
+
 function nextText({ act, subject, given, when }: NextAction): string {
-  const what = acts[act](subject ?? '');
+  const what = describeAct({ act, subject });
   return when === null ? what : `${what}: ${conditionalText({ when, given })}`;
 }
 
@@ -150,7 +155,9 @@ function policyText({ policy }: NodeOutlook): string | null {
   return `default: ${policy.conflict.join(' and ')} have equal priority and equally many requirements`;
 }
 
-const fencingTexts: Texts<'kind', NonNullable<NodeOutlook['outOfService']>> = {
+type FencingOutlook = NonNullable<NodeOutlook['outOfService']>;
+
+const fencingTexts: Texts<'kind', FencingOutlook> = {
   foreign: () => 'another client added the taint out-of-service',
   unproven: () => 'nothing proves that it was fenced: no taint out-of-service',
   malformed: () => `the annotation ${outOfServiceAnnotation} is malformed: the taint out-of-service stays as it is`,

@@ -3,43 +3,10 @@ import { formatTime } from '../../../machinery/api/timestamps.ts';
 import { describeBreakerCount } from '../../model/decisions.ts';
 import { controllerNames } from '../../model/options.ts';
 import { type BreakerStatus, describeMaxUnhealthy, type PolicyCount } from '../../model/policy.ts';
-import type { ZoneOutlook } from '../build-zone-outlook.ts';
 import { holdRows } from './describe-holds.ts';
 import { describeZones, keptText } from './describe-outlooks.ts';
-import type {
-  ClusterReport,
-  ConfigFileReport,
-  Estimate,
-  EvictedNodesReport,
-  HistoryLine,
-  Hold,
-  InformerReport,
-  PodGcReport,
-  PolicyObjectsReport,
-} from '../reports.ts';
+import type { InformerReport, PodGcReport, PolicyObjectsReport, StatusOutlook } from '../pages.ts';
 import { ending, estimateText, line, type Row, rows, secondsText } from './format-page.ts';
-
-/** Summary of the controller: leadership, watches, queues and holds. */
-export interface StatusOutlook extends Pick<ClusterReport, 'mode' | 'runs' | 'leading' | 'shadow' | 'leader'> {
-  readonly at: string;
-  /** Null: without a config file. */
-  readonly configFile: ConfigFileReport | null;
-  readonly holds: readonly Hold[];
-  readonly informers: readonly InformerReport[];
-  /** Empty without policies. */
-  readonly policies: readonly PolicyCount[];
-  /** Absent: policies come from the config file. */
-  readonly policyObjects?: PolicyObjectsReport;
-  readonly zones: readonly ZoneOutlook[];
-  /** Number of nodes in the queues of all zones. */
-  readonly waiting: number;
-  readonly evictions: { readonly scheduled: number; readonly first: Estimate | null };
-  /** Null in taint mode. */
-  readonly evictedNodes: EvictedNodesReport | null;
-  /** Null: not run by this process. */
-  readonly podGc: PodGcReport | null;
-  readonly history: readonly HistoryLine[];
-}
 
 export function describeStatus(status: StatusOutlook): string {
   const { at, mode, runs, shadow, leading, leader, holds, informers, zones, evictions, podGc, history } = status;

@@ -1,6 +1,6 @@
 // What the pages in text form have in common: rows of a label and a text, times, and the history at the end.
 import { escapeLine } from '../../../machinery/api/format-safe-text.ts';
-import type { Estimate, HistoryLine } from '../reports.ts';
+import type { Estimate, HistoryLine } from '../pages.ts';
 
 /** A label and its text. A text of null: no line. */
 export type Row = readonly [label: string, text: string | null];

@@ -84,7 +84,7 @@ const rows: readonly (readonly [HoldKind, Partial<HoldEvidence>, words: string, 
 
 const acts = rows[0]?.[3].split(' ') as readonly Act[];
 const kindsOf = (evidence: HoldEvidence, act: Act): readonly HoldKind[] =>
-  [...holdsOf(evidence, act, nowMs)].map(({ kind }) => kind);
+  [...holdsOf(evidence, [act], nowMs)].map(({ kind }) => kind);
 
 for (const [kind, some, words, covered] of rows) {
   test(`${kind} holds ${covered}`, () => {
@@ -97,13 +97,13 @@ for (const [kind, some, words, covered] of rows) {
 }
 
 test('a time that has come ends a hold, and a node whose maintenance is over waits until it is counted', () => {
-  const [later] = holdsOf({ ...noHolds, ...rows[1]?.[1] }, 'mark-unknown', nowMs + 4);
+  const [later] = holdsOf({ ...noHolds, ...rows[1]?.[1] }, ['mark-unknown'], nowMs + 4);
   assert.deepEqual([later?.untilMs, later?.scope], [nowMs + 5, 'node']);
   for (const [kind, some] of rows.filter(([each]) =>
     ['paused', 'maintenance', 'outage', 'unclassified'].includes(each),
   ))
-    assert.deepEqual([...holdsOf({ ...noHolds, ...some }, 'add-no-execute', nowMs + 5)], [], kind);
-  const [uncounted] = holdsOf({ ...noHolds, isUncounted: true }, 'add-no-execute', nowMs);
+    assert.deepEqual([...holdsOf({ ...noHolds, ...some }, ['add-no-execute'], nowMs + 5)], [], kind);
+  const [uncounted] = holdsOf({ ...noHolds, isUncounted: true }, ['add-no-execute'], nowMs);
   assert.deepEqual([uncounted?.kind, uncounted?.untilMs], ['maintenance', nowMs + 100]);
 });
 
@@ -113,7 +113,7 @@ test('whatever applies, holds come in one order, and one question finds the firs
   fc.assert(
     fc.property(anyRows, ends, fc.constantFrom(...acts), (some, asked, act) => {
       const evidence: HoldEvidence = Object.assign({ ...noHolds }, ...some.map(([, each]) => each));
-      const found = [...holdsOf(evidence, act, nowMs)];
+      const found = [...holdsOf(evidence, [act], nowMs)];
       const order = rows.map(([kind]) => kind).filter((kind) => found.some((hold) => hold.kind === kind));
       assert.deepEqual(
         found.map(({ kind }) => kind),

@@ -25,11 +25,6 @@ function lineOf(queue: RateLimitedQueue, nowMs: number): QueueReport {
 
 const freely: SlotConditions = { notBeforeMs: -Infinity, change: undefined };
 
-/** So many were in line already. */
-function arrived(count: number): readonly number[] {
-  return Array.from({ length: count }, () => -Infinity);
-}
-
 /** Serves each node as soon as a token is available, and returns when each was served. */
 function serveAll(queue: RateLimitedQueue, fromMs: number, untilMs: number): ReadonlyMap<string, number> {
   const served = new Map<string, number>();
@@ -50,7 +45,9 @@ test('predicted serving times are those of a real queue', () => {
       queue.tryTakeToken(0);
       for (let i = 0; i < length; i++) queue.add(`n${i}`, nowMs);
       const line = lineOf(queue, nowMs);
-      const predicted = line.nodes.map((_, ahead) => estimateSlotMs(line, arrived(ahead + 1), freely));
+      const predicted = line.nodes.map((_, ahead) =>
+        estimateSlotMs(line, { queued: ahead + 1, arrivalsMs: [] }, freely),
+      );
       const served = serveAll(queue, nowMs, 1e9);
       for (const [ahead, node] of line.nodes.entries()) {
         const servedMs = served.get(node) ?? Infinity;
@@ -71,7 +68,7 @@ test('the predicted time of a node that will join and change the rate is that of
       for (let i = 0; i < length; i++) queue.add(`n${i}`, nowMs);
       const atMs = nowMs + waitMs;
       const conditions = { ...freely, change: { atMs, ratePerSecond: after } };
-      const predicted = estimateSlotMs(lineOf(queue, nowMs), [...arrived(length), atMs], conditions);
+      const predicted = estimateSlotMs(lineOf(queue, nowMs), { queued: length, arrivalsMs: [atMs] }, conditions);
       serveAll(queue, nowMs, atMs);
       queue.swapRate(after, atMs);
       queue.add('late', atMs);
@@ -98,7 +95,7 @@ test('nodes that join earlier count, a rate may change meanwhile, and no node is
         const queue = new RateLimitedQueue(new TokenBucket(before, 1, 0));
         queue.tryTakeToken(0);
         const conditions = { notBeforeMs, change: { atMs: changeMs, ratePerSecond: after } };
-        const predicted = estimateSlotMs(lineOf(queue, 0), arrivalsMs, conditions);
+        const predicted = estimateSlotMs(lineOf(queue, 0), { queued: 0, arrivalsMs }, conditions);
         const served = new Map<string, number>();
         let nowMs = 0;
         for (const atMs of [...new Set([...arrivalsMs, changeMs, 1e9])].sort((a, b) => a - b)) {
@@ -179,7 +176,18 @@ test('a queue that a flag has stopped is started by that flag', () => {
   const plan = planRates(new Map([['a', { ready: 5, unready: 1 }]]), () => options).zones[0];
   assert.ok(plan);
   const queue: QueueReport = { nodes: ['n'], tokens: 0, nextTokenAtMs: Infinity, ratePerSecond: plan.ratePerSecond };
-  const report = { zone: 'a', condition: plan.condition, arithmetic: plan.why, queue, recoveriesToNormal: undefined };
+  const report = {
+    zone: 'a',
+    condition: plan.condition,
+    arithmetic: plan.why,
+    queue,
+    waiting: 1,
+    allowed: { ratePerSecond: 0, tokens: 0 },
+    recoveriesToNormal: undefined,
+    outer: undefined,
+    competing: [],
+    placeOf: () => 0,
+  };
   assert.deepEqual(buildZoneHolds(report), [
     {
       kind: 'zone-stopped',

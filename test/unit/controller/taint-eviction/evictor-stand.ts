@@ -42,7 +42,7 @@ export class EvictorStand {
     recorder: this.recorder,
     meter: new RecordingMeter(),
     clock: this.clock,
-    holds: { ask: () => undefined, of: (_node, act) => this.#holdsOf(act) },
+    holds: { ask: () => undefined, of: (_node, ...acts) => this.#holdsOf(acts) },
     isNodeWatchBehind: () => false,
     liveNode: () => this.live,
   });
@@ -50,10 +50,10 @@ export class EvictorStand {
   readonly #running = this.evictor.run(this.#life.signal);
   readonly #createdAt = formatTime(this.clock.nowMs());
 
-  *#holdsOf(act: Act): Iterable<Hold> {
+  *#holdsOf(acts: readonly Act[]): Iterable<Hold> {
     this.asked += 1;
     const evidence = { ...noHolds, isCacheLate: this.cacheIsLate, ...evidenceOfHold(this.hold) };
-    yield* holdsOf(evidence, act, this.clock.nowMs());
+    yield* holdsOf(evidence, acts, this.clock.nowMs());
   }
 
   /** The same, with an event. */

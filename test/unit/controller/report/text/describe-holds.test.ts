@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeHold } from '../../../../../src/controller/report/text/describe-holds.ts';
-import type { Hold, Unblocker } from '../../../../../src/controller/report/reports.ts';
+import type { ExplainedHold, Unblocker } from '../../../../../src/controller/report/pages.ts';
 
 const when = { at: '2026-01-02T03:04:05Z', inSeconds: 12, estimate: true } as const;
 const asksLeader: readonly Unblocker[] = [{ kind: 'ask-leader', holder: 'other' }];
 
-const holds: readonly (readonly [Hold, RegExp])[] = [
+const holds: readonly (readonly [ExplainedHold, RegExp])[] = [
   [
     { kind: 'not-leader', unblockedBy: asksLeader },
     /^this replica is not the leader: .*; would end: ask the leader, other$/,
@@ -41,7 +41,7 @@ const holds: readonly (readonly [Hold, RegExp])[] = [
     /^no heartbeat has come from 12 more nodes of its zone since it stopped \(a-1, a-2, \.\.\.\): .*; would end: enough of the others send a heartbeat$/,
   ],
   [
-    { kind: 'awaited', nodes: [], count: 0, unblockedBy: [{ kind: 'failure-known', when }] },
+    { kind: 'unclassified', unblockedBy: [{ kind: 'failure-known', when }] },
     /^it is not known yet whether most nodes failed with it, .*; would end: the others have sent one, or are silent too, in about 12s/,
   ],
   [

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NodeList } from '../../../../../src/controller/report/pages.ts';
 import { describeEvictionList, describeNodeList } from '../../../../../src/controller/report/text/describe-lists.ts';
 
 const when = (inSeconds: number | null) => ({ estimate: true, at: null, inSeconds }) as const;
 const next = { act: 'mark-unknown', subject: null, given: 'no-heartbeat', when: when(12) } as const;
 
 test('nodes are a table with ages as kubectl prints them', () => {
-  const base = { zone: 'r/a', state: 'suspect', pods: 2, holds: [], next };
-  const nodes = [
+  const base = { zone: 'r/a', policy: null, state: 'suspect', ready: 'True', pods: 2, holds: [], next } as const;
+  const nodes: NodeList['nodes'] = [
     { ...base, name: 'n1', since: { at: '', secondsAgo: 45 } },
     {
       ...base,
@@ -19,7 +20,7 @@ test('nodes are a table with ages as kubectl prints them', () => {
     { ...base, name: 'n3', since: null, next: { ...next, act: 'none', when: null } as const },
   ];
   assert.equal(
-    describeNodeList({ nodes, total: 5 }),
+    describeNodeList({ nodes, total: 5, continue: null }),
     [
       'NODE     ZONE   STATE     SINCE   PODS   NEXT                  HELD BY',
       'n1       r/a    suspect   45s     2      mark-unknown in 12s   -',
@@ -29,7 +30,7 @@ test('nodes are a table with ages as kubectl prints them', () => {
       '',
     ].join('\n'),
   );
-  assert.equal(describeNodeList({ nodes: [], total: 0 }), 'no nodes in these states\n');
+  assert.equal(describeNodeList({ nodes: [], total: 0, continue: null }), 'no nodes in these states\n');
 });
 
 test('evictions are a table with the time that is left', () => {

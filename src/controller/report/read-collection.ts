@@ -1,18 +1,13 @@
-// The current state of the pod garbage collector, for explanations. Uses the rules of the collector.
+// What the pod garbage collector does. Uses the rules of the collector.
 import type { PodView } from '../../machinery/api/pod.ts';
 import type { PodGcReason } from '../model/decisions.ts';
 import { buildPartHolds } from './build-holds.ts';
 import { formatEstimate, selectSoonest } from './format-time.ts';
-import type {
-  ClusterReport,
-  CollectionReport,
-  CollectionOutlook,
-  FinishedPodsReport,
-  Hold,
-  PodGcReport,
-} from './reports.ts';
+import type { CollectionOutlook, ExplainedHold, FinishedPodsReport, PodGcReport } from './pages.ts';
+import { readHeldUntilMs } from './read-holds.ts';
+import type { ClusterReport, CollectionReport } from './reports.ts';
 import { decideTerminated, fallsUnder, isHeldByFinalizers, isTerminated } from '../pod-gc/decide-collection.ts';
-import type { SnapshotSources } from './report-sources.ts';
+import type { ReportSources } from './report-sources.ts';
 
 const rules = ['out-of-service', 'orphaned', 'unscheduled'] as const;
 
@@ -24,33 +19,31 @@ const preventions = {
 } as const;
 
 /** The rule of the pod garbage collector that applies to a pod, and when a round acts on it. */
-export function buildCollectionReport(
-  pod: PodView,
-  sources: SnapshotSources,
-  cluster: ClusterReport,
-): CollectionReport {
+export function readCollection(pod: PodView, sources: ReportSources, cluster: ClusterReport): CollectionReport {
   const { leading, runs, now } = cluster;
   const rule = selectSoonest([...expectedSurplus(pod, sources), ...expectedByRules(pod, sources)]);
   if (rule === undefined) return { outlook: runs.podGc ? keptOutlook(pod, sources) : null, atMs: Infinity, holds: [] };
   if (!runs.podGc) return { outlook: null, atMs: Infinity, holds: buildPartHolds(['podGc'], cluster) };
   const { why, quarantineEndsMs } = rule;
   const atMs = leading ? rule.atMs : Infinity;
+  const isForNode = why === 'orphaned' || why === 'out-of-service';
+  const heldUntilMs = isForNode ? readHeldUntilMs(pod.nodeName, ['collect-pods'], sources, cluster) : -Infinity;
   const quarantineEnds = quarantineEndsMs === undefined ? null : formatEstimate(quarantineEndsMs, now);
   const when = formatEstimate(atMs, now);
   return {
     outlook: { kind: 'expected', why, quarantineEnds, when, unless: preventions[why] },
-    atMs,
+    atMs: Math.max(atMs, heldUntilMs),
     holds: unansweredHolds(pod.nodeName, sources),
   };
 }
 
-function keptOutlook(pod: PodView, sources: SnapshotSources): CollectionOutlook | null {
+function keptOutlook(pod: PodView, sources: ReportSources): CollectionOutlook | null {
   if (isHeldByFinalizers(pod)) return { kind: 'held-by-finalizers' };
   return isTerminated(pod) ? { kind: 'kept', ...finishedPods(sources) } : null;
 }
 
 /** Report of the garbage collection of all pods, with the time of the next round. */
-export function buildPodGcReport(sources: SnapshotSources, { leading, now }: ClusterReport): PodGcReport {
+export function readPodGc(sources: ReportSources, { leading, now }: ClusterReport): PodGcReport {
   const { podGc } = sources.stages;
   const nextRoundAtMs = leading ? podGc.roundFromMs(now.monotonicMs) : Infinity;
   const nextRound = formatEstimate(nextRoundAtMs, now);
@@ -58,7 +51,7 @@ export function buildPodGcReport(sources: SnapshotSources, { leading, now }: Clu
 }
 
 /** Number of terminated pods, and how many are kept. */
-function finishedPods({ informers, podGc }: SnapshotSources): FinishedPodsReport {
+function finishedPods({ informers, podGc }: ReportSources): FinishedPodsReport {
   let finished = 0;
   for (const pod of informers.pods.store.values()) if (isTerminated(pod)) finished += 1;
   const threshold = podGc.current().terminatedPodGcThreshold;
@@ -72,14 +65,14 @@ interface Expected {
   readonly quarantineEndsMs: number | undefined;
 }
 
-function expectedSurplus(pod: PodView, { informers, podGc, stages, clock }: SnapshotSources): readonly Expected[] {
+function expectedSurplus(pod: PodView, { informers, podGc, stages, clock }: ReportSources): readonly Expected[] {
   if (!isTerminated(pod)) return [];
   const surplus = decideTerminated(informers.pods.store.values(), podGc.current().terminatedPodGcThreshold);
   if (!surplus.pods.some(({ uid }) => uid === pod.uid)) return [];
   return [{ why: 'terminated', atMs: stages.podGc.roundFromMs(clock.monotonicMs()), quarantineEndsMs: undefined }];
 }
 
-function expectedByRules(pod: PodView, { informers, stages, clock }: SnapshotSources): readonly Expected[] {
+function expectedByRules(pod: PodView, { informers, stages, clock }: ReportSources): readonly Expected[] {
   const nowMs = clock.monotonicMs();
   return rules
     .filter((why) => fallsUnder(why, pod, (name) => informers.nodes.store.get(name)))
@@ -90,7 +83,7 @@ function expectedByRules(pod: PodView, { informers, stages, clock }: SnapshotSou
 }
 
 /** Holds because the missing node of a pod could not be read. */
-function unansweredHolds(node: string, { stages }: SnapshotSources): readonly Hold[] {
+function unansweredHolds(node: string, { stages }: ReportSources): readonly ExplainedHold[] {
   const last = stages.decisions.of(node).at(-1)?.decision;
   const why = last?.kind === 'orphans-kept' ? last.why : undefined;
   if (why === 'not-permitted')

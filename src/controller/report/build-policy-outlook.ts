@@ -1,14 +1,14 @@
 import { policyObjectName } from '../../machinery/api/node-lifecycle-policy.ts';
-import type { PolicyReport } from './reports.ts';
+import type { PolicyOutlook } from './pages.ts';
 import type { GraceRule } from '../model/decisions.ts';
 import type { ControllerOptions, PolicySource } from '../model/options.ts';
 import type { NodePolicy, PolicySelection } from '../model/policy.ts';
 
 /** Which policy applies to a node; null: there are no policies. */
-export function buildPolicyReport(
+export function buildPolicyOutlook(
   { policies, policySource }: Pick<ControllerOptions, 'policies' | 'policySource'>,
   selection: PolicySelection,
-): PolicyReport | null {
+): PolicyOutlook | null {
   if (policies.length === 0) return null;
   const none = { name: null, mode: 'Enforce', conflict: [] } as const;
   switch (selection.kind) {
@@ -24,7 +24,7 @@ export function buildPolicyReport(
 function selectNameAndMode(
   { name, mode }: NodePolicy,
   source: PolicySource,
-): Pick<PolicyReport, 'name' | 'mode' | 'object'> {
+): Pick<PolicyOutlook, 'name' | 'mode' | 'object'> {
   return { name, mode, ...(source === 'crd' ? { object: policyObjectName(name) } : {}) };
 }
 

@@ -1,0 +1,63 @@
+import type { Now } from '../model/node-state.ts';
+import { runningParts } from '../model/options.ts';
+import { buildExplainedHolds, buildProcessHolds, type HoldDetails } from './build-holds.ts';
+import type { ExplainedHold } from './pages.ts';
+import { readZone } from './read-zone.ts';
+import type { ClusterReport, OutageHoldReport, ZoneReport } from './reports.ts';
+import { type ReportSources, toMonotonicMs } from './report-sources.ts';
+
+/** The state of all that concerns every node. `now`: by default the time of the clock. */
+export function readCluster(sources: ReportSources, now: Now = readNow(sources)): ClusterReport {
+  const { leadership, holder, stages, controllers, options, shadow } = sources;
+  const zones = new Map<string, ZoneReport>();
+  const cluster = {
+    now,
+    healthNowMs: stages.freshness.nowMs(),
+    leading: leadership.holds(),
+    shadow: shadow === true,
+    leader: holder() ?? null,
+    mode: stages.podEvictor === undefined ? 'taint' : 'eviction',
+    runs: runningParts(controllers, options.current()),
+    policySource: options.current().policySource,
+    stale: stages.freshness.staleness(),
+    fullDisruption: stages.zones.fullDisruption,
+    zone(key: string): ZoneReport {
+      const report = zones.get(key) ?? readZone(key, sources, cluster);
+      zones.set(key, report);
+      return report;
+    },
+  } as const;
+  return cluster;
+}
+
+/** What holds acts for all nodes, and what this process does not do. */
+export function readClusterHolds(sources: ReportSources, cluster: ClusterReport): readonly ExplainedHold[] {
+  const details = readClusterDetails(sources, cluster);
+  const held = [...sources.stages.holds.ofAll()].flatMap(({ kind }) => buildExplainedHolds(kind, details));
+  return [...buildProcessHolds(cluster), ...held];
+}
+
+/** Figures of the holds that do not depend on a node. */
+export function readClusterDetails(sources: ReportSources, cluster: ClusterReport): HoldDetails {
+  return {
+    ...cluster,
+    mode: sources.stages.policies.modeOf(''),
+    outage: readOutage(sources),
+    maintenance: undefined,
+    breaker: undefined,
+    emptying: undefined,
+    awaited: undefined,
+    unconfirmed: undefined,
+    zones: [],
+  };
+}
+
+/** The hold because of an outage, whatever nodes it applies to. */
+export function readOutage(sources: ReportSources): OutageHoldReport | undefined {
+  const hold = sources.stages.outage.hold();
+  return hold && { why: hold.why, recovering: hold.recovering, untilMs: toMonotonicMs(hold.untilMs, sources) };
+}
+
+function readNow({ clock }: Pick<ReportSources, 'clock'>): Now {
+  return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+}

@@ -1,0 +1,29 @@
+import { maximumOfHoldMs } from '../holds/decide-holds.ts';
+import type { Act, Hold, HoldKind } from '../model/holds.ts';
+import type { ClusterReport } from './reports.ts';
+import type { ReportSources } from './report-sources.ts';
+
+/** Observe shows what would be done, and the queue of a zone shows when its rate allows it. */
+const noDelay: ReadonlySet<HoldKind> = new Set<HoldKind>(['observed', 'zone-stopped']);
+/** What they wait for decides whether the act is done at all. */
+const undecided: ReadonlySet<HoldKind> = new Set<HoldKind>(['unclassified', 'awaited']);
+
+/**
+ * Time before which acts of these kinds are not done for a node, because this process does not lead or because of holds; -Infinity: they
+ * may be done now; Infinity: no end is known.
+ */
+export function readHeldUntilMs(
+  node: string,
+  acts: readonly Act[],
+  { stages }: Pick<ReportSources, 'stages'>,
+  { leading, now }: ClusterReport,
+): number {
+  if (!leading) return Infinity;
+  const ends = [...stages.holds.of(node, ...acts)].map((hold) => endOf(hold) - now.wallMs + now.monotonicMs);
+  return Math.max(-Infinity, ...ends);
+}
+
+function endOf({ kind, untilMs }: Hold): number {
+  if (noDelay.has(kind) || maximumOfHoldMs(kind) === 0) return -Infinity;
+  return undecided.has(kind) ? Infinity : untilMs;
+}
