@@ -4,6 +4,7 @@ import type { NodeOutlook } from '../../src/controller/report/pages.ts';
 import type { PodOutlook } from '../../src/controller/report/pages.ts';
 import type { StatusOutlook } from '../../src/controller/report/pages.ts';
 import { LiveSnapshot } from '../../src/controller/report/snapshot.ts';
+import { checkedPage } from './page-schema.ts';
 import type { ControllerWorld } from './controller-world.ts';
 
 export function snapshotOf(world: ControllerWorld): LiveSnapshot {
@@ -22,15 +23,15 @@ export function snapshotOf(world: ControllerWorld): LiveSnapshot {
 export function explainNode(world: ControllerWorld, name: string): NodeOutlook {
   const outlook = snapshotOf(world).node(name);
   assert.ok(outlook, `node ${name} is known`);
-  return outlook;
+  return checkedPage('/explain/nodes/NAME', outlook);
 }
 
 export function explainPod(world: ControllerWorld, name: string): PodOutlook {
   const outlook = snapshotOf(world).pod('default', name);
   assert.ok(outlook, `pod ${name} is known`);
-  return outlook;
+  return checkedPage('/explain/pods/NAMESPACE/NAME', outlook);
 }
 
 export function statusOf(world: ControllerWorld): StatusOutlook {
-  return snapshotOf(world).status();
+  return checkedPage('/status', snapshotOf(world).status());
 }

@@ -6,12 +6,14 @@ import { differencesPage } from './differences-page.ts';
 import { eventsPage } from './events-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import type { Page } from './page.ts';
+import { pagesSchemaText } from './pages-schema.ts';
 import { testIndexPage } from './test-index.ts';
 
 export async function referencePages(): Promise<readonly Page[]> {
   return [
     { path: 'docs/flags.md', text: await describeFlags() },
     { path: 'docs/config.schema.json', text: configFileSchemaText() },
+    { path: 'docs/pages.schema.json', text: pagesSchemaText() },
     { path: 'docs/metrics.md', text: await metricsPage() },
     { path: 'docs/differences.md', text: differencesPage() },
     { path: 'docs/events.md', text: eventsPage() },

@@ -18,7 +18,7 @@ import type { FlappingReport } from '../model/flapping.ts';
 import type { EvictionMark, HeartbeatChannel } from '../model/node-state.ts';
 import type { ControllerName, ControllerSelection } from '../model/options.ts';
 import type { OutOfServiceState } from '../model/out-of-service.ts';
-import type { HoldSource, MaintenanceSignal, PolicyCount, PolicyMode } from '../model/policy.ts';
+import type { BreakerStatus, HoldSource, MaintenanceSignal, PolicyCount, PolicyMode } from '../model/policy.ts';
 import type { NodeState } from './classify-node-state.ts';
 
 export interface Past {
@@ -311,7 +311,7 @@ export interface PodOutlook {
 }
 
 /** `/explain/zones`. */
-export interface ZonesPage {
+interface ZonesPage {
   readonly zones: readonly ZoneOutlook[];
 }
 
@@ -338,6 +338,16 @@ export interface PodGcReport extends FinishedPodsReport {
   readonly nextRound: Estimate;
   /** Number of nodes that pods are bound to and that do not exist. */
   readonly missingNodes: number;
+}
+
+/** What a policy does. */
+export interface PolicyStatus extends Omit<PolicyCount, 'breaker'> {
+  readonly breaker?: BreakerOutlook;
+}
+
+export interface BreakerOutlook extends Omit<BreakerStatus, 'untilMs'> {
+  /** Wall time of its end; null: while too many nodes are unhealthy; absent: closed. */
+  readonly untilMs?: number | null;
 }
 
 /** Policies as objects of the API. */
@@ -379,7 +389,7 @@ export interface StatusOutlook {
   readonly holds: readonly ExplainedHold[];
   readonly informers: readonly InformerReport[];
   /** Empty without policies. */
-  readonly policies: readonly PolicyCount[];
+  readonly policies: readonly PolicyStatus[];
   /** Absent: policies come from the config file. */
   readonly policyObjects?: PolicyObjectsReport;
   readonly zones: readonly ZoneOutlook[];
@@ -426,4 +436,14 @@ export interface ListedEviction {
 export interface EvictionList {
   readonly evictions: readonly ListedEviction[];
   readonly total: number;
+}
+
+/** The pages by their paths. */
+export interface Pages {
+  readonly '/explain/nodes/NAME': NodeOutlook;
+  readonly '/explain/pods/NAMESPACE/NAME': PodOutlook;
+  readonly '/explain/zones': ZonesPage;
+  readonly '/explain/nodes': NodeList;
+  readonly '/explain/evictions': EvictionList;
+  readonly '/status': StatusOutlook;
 }

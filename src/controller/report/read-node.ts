@@ -125,26 +125,7 @@ export class NodeReport implements HoldDetails {
 
   /** Wall time of the beginning of its state, where the API or the last heartbeat shows it. */
   get sinceMs(): number | undefined {
-    switch (this.state) {
-      case 'tainted':
-      case 'emptying':
-        return earliest(healthTaintsOf(this.node.taints).map(({ timeAdded }) => timeAdded));
-      case 'maintenance':
-        return this.maintenance && earliest(this.maintenance.signals.map(({ at }) => at));
-      case 'suspect':
-        return this.heartbeat && this.heartbeat.silentFromMs - this.now.monotonicMs + this.now.wallMs;
-      case 'paused':
-        return undefined;
-      default:
-        return this.#readySinceMs;
-    }
-  }
-
-  /** A node without a Ready condition has been so since its creation. */
-  get #readySinceMs(): number | undefined {
-    const { createdAtMs, conditions } = this.node;
-    if (this.ready === 'missing') return createdAtMs === 0 ? undefined : createdAtMs;
-    return parseTimestamp(findCondition(conditions, 'Ready')?.lastTransitionTime);
+    return sinceMsOf[this.state](this);
   }
 
   /** It has a NoExecute taint for its health. */
@@ -309,6 +290,27 @@ export class NodeReport implements HoldDetails {
   get history(): readonly HistoryLine[] {
     return readHistoryOfNode(this.name, this.#sources).map(toHistoryLine);
   }
+}
+
+const sinceMsOf: Readonly<Record<NodeState, (report: NodeReport) => number | undefined>> = {
+  ready: readySinceMs,
+  'not-ready': readySinceMs,
+  unreachable: readySinceMs,
+  tainted: taintedSinceMs,
+  emptying: taintedSinceMs,
+  maintenance: ({ maintenance }) => maintenance && earliest(maintenance.signals.map(({ at }) => at)),
+  suspect: ({ heartbeat, now }) => heartbeat && heartbeat.silentFromMs - now.monotonicMs + now.wallMs,
+  paused: () => undefined,
+};
+
+/** A node without a Ready condition has been so since its creation. */
+function readySinceMs({ node, ready }: NodeReport): number | undefined {
+  if (ready === 'missing') return node.createdAtMs === 0 ? undefined : node.createdAtMs;
+  return parseTimestamp(findCondition(node.conditions, 'Ready')?.lastTransitionTime);
+}
+
+function taintedSinceMs({ node }: NodeReport): number | undefined {
+  return earliest(healthTaintsOf(node.taints).map(({ timeAdded }) => timeAdded));
 }
 
 function earliest(texts: readonly (string | undefined)[]): number | undefined {

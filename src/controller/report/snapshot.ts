@@ -2,17 +2,19 @@
 import { formatMicroTime } from '../../machinery/api/timestamps.ts';
 import type { Informer } from '../../machinery/informer/informer.ts';
 import type { Now } from '../model/node-state.ts';
-import type { PolicyCount } from '../model/policy.ts';
+import type { BreakerStatus } from '../model/policy.ts';
 import { buildNodeOutlook } from './build-node-outlook.ts';
 import { buildPodOutlook } from './build-pod-outlook.ts';
 import { buildZoneOutlook } from './build-zone-outlook.ts';
 import { formatEstimate, formatPast } from './format-time.ts';
 import type {
+  BreakerOutlook,
   EvictionList,
   InformerReport,
   NodeList,
   NodeOutlook,
   PodOutlook,
+  PolicyStatus,
   StatusOutlook,
   ZoneOutlook,
 } from './pages.ts';
@@ -79,7 +81,7 @@ export class LiveSnapshot {
       configFile: configFile?.() ?? null,
       holds: [...readClusterHolds(this.#sources, cluster), ...zones.flatMap(({ holds }) => holds)],
       informers: this.#informers(now),
-      policies: this.#policyCounts(),
+      policies: this.#policies(),
       ...this.#policyObjects(),
       zones,
       waiting: zones.reduce((sum, { queue }) => sum + queue.waiting, 0),
@@ -102,12 +104,16 @@ export class LiveSnapshot {
     return podEvictor === undefined ? null : { timed: podEvictor.notQueued().length, evicted: podEvictor.evictedCount };
   }
 
-  #policyCounts(): readonly PolicyCount[] {
+  #policies(): readonly PolicyStatus[] {
     const { policies, flapping } = this.#sources.stages;
     const usages = flapping.usages();
-    return policies.counts().map((count) => {
+    return policies.counts().map(({ breaker, ...count }) => {
       const usage = usages.get(count.policy);
-      return usage === undefined ? count : { ...count, flapping: usage };
+      return {
+        ...count,
+        ...(breaker === undefined ? {} : { breaker: toBreakerOutlook(breaker) }),
+        ...(usage === undefined ? {} : { flapping: usage }),
+      };
     });
   }
 
@@ -129,6 +135,12 @@ function toInformerReport(informer: Informer<unknown>, now: Now): InformerReport
     lastFrame,
     lastError,
   };
+}
+
+/** JSON has no Infinity. */
+function toBreakerOutlook({ untilMs, ...breaker }: BreakerStatus): BreakerOutlook {
+  if (untilMs === undefined) return breaker;
+  return { ...breaker, untilMs: Number.isFinite(untilMs) ? untilMs : null };
 }
 
 function formatScheduled(dueMs: readonly number[], now: Now): StatusOutlook['evictions'] {

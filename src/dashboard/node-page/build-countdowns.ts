@@ -25,7 +25,7 @@ export interface CountdownPicture {
 }
 
 /** What runs out for a node. */
-export type CountdownSource = Pick<
+type CountdownSource = Pick<
   NodeOutlook,
   'lastHeartbeat' | 'grace' | 'silence' | 'noExecuteTaint' | 'eviction' | 'evictions'
 >;

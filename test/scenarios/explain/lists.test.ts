@@ -5,12 +5,13 @@ import { type NodeState, nodeStates } from '../../../src/dashboard/protocol.ts';
 import type { NodeList } from '../../../src/controller/report/pages.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { snapshotOf } from '../../support/explained.ts';
+import { checkedPage } from '../../support/page-schema.ts';
 import { aZonedWorld } from '../../support/zoned-world.ts';
 
 const unready = new Set<NodeState>(nodeStates.filter((state) => state !== 'ready'));
 
 function listOf(world: ControllerWorld, states: ReadonlySet<NodeState> = unready, limit = 100, after = ''): NodeList {
-  return snapshotOf(world).nodes({ states, limit, after });
+  return checkedPage('/explain/nodes', snapshotOf(world).nodes({ states, limit, after }));
 }
 
 const statesOf = ({ nodes }: NodeList): Readonly<Record<string, string>> =>
@@ -33,7 +34,7 @@ test('a silent node is suspect, unreachable, tainted, emptying, and in no list w
     [['a-0', 'emptying', 'r/a', 1]],
   );
   assert.deepEqual([nodes[0]?.next.act, nodes[0]?.next.subject], ['evict-pod', 'default/web']);
-  const { evictions, total } = snapshotOf(world).evictions(10);
+  const { evictions, total } = checkedPage('/explain/evictions', snapshotOf(world).evictions(10));
   assert.deepEqual([evictions[0]?.pod, evictions[0]?.node, total], ['default/web', 'a-0', 1]);
   world.recover('a-0');
   await world.advance(5);

@@ -2,10 +2,17 @@
 import { formatTime } from '../../../machinery/api/timestamps.ts';
 import { describeBreakerCount } from '../../model/decisions.ts';
 import { controllerNames } from '../../model/options.ts';
-import { type BreakerStatus, describeMaxUnhealthy, type PolicyCount } from '../../model/policy.ts';
+import { describeMaxUnhealthy } from '../../model/policy.ts';
 import { holdRows } from './describe-holds.ts';
 import { describeZones, keptText } from './describe-outlooks.ts';
-import type { InformerReport, PodGcReport, PolicyObjectsReport, StatusOutlook } from '../pages.ts';
+import type {
+  BreakerOutlook,
+  InformerReport,
+  PodGcReport,
+  PolicyObjectsReport,
+  PolicyStatus,
+  StatusOutlook,
+} from '../pages.ts';
 import { ending, estimateText, line, type Row, rows, secondsText } from './format-page.ts';
 
 export function describeStatus(status: StatusOutlook): string {
@@ -64,7 +71,7 @@ function meanwhileText(generation: PolicyObjectsReport['refused'][number]['gener
   return generation === 'paused' ? 'the nodes that it selects are paused' : `generation ${generation} stays in force`;
 }
 
-function policyCountText({ policy, mode, nodes, conflicts, breaker, flapping, emptying }: PolicyCount): string {
+function policyCountText({ policy, mode, nodes, conflicts, breaker, flapping, emptying }: PolicyStatus): string {
   const parts = [
     `${policy}: mode ${mode}, applies to ${nodes} nodes`,
     ...(conflicts === 0 ? [] : [`${conflicts} nodes are claimed equally by another policy`]),
@@ -75,12 +82,12 @@ function policyCountText({ policy, mode, nodes, conflicts, breaker, flapping, em
   return parts.join('; ');
 }
 
-function breakerText(breaker: BreakerStatus): string {
-  const { maxUnhealthy, openedAtMs, untilMs = Infinity, resetAtMs } = breaker;
+function breakerText(breaker: BreakerOutlook): string {
+  const { maxUnhealthy, openedAtMs, untilMs = null, resetAtMs } = breaker;
   const limit = `${describeBreakerCount(breaker)} (${describeMaxUnhealthy(maxUnhealthy)})`;
   const reset = resetAtMs === undefined ? '' : `, reset at ${formatTime(resetAtMs)}`;
   if (openedAtMs === undefined) return `${limit}, breaker closed${reset}`;
-  const end = Number.isFinite(untilMs) ? `, closes at ${formatTime(untilMs)}` : '';
+  const end = untilMs === null ? '' : `, closes at ${formatTime(untilMs)}`;
   return `${limit}, breaker open since ${formatTime(openedAtMs)}${end}`;
 }
 

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  buildCountdowns,
-  buildShare,
-  type CountdownSource,
-  describeEnd,
-} from '../../../../src/dashboard/node-page/build-countdowns.ts';
+import { buildCountdowns, buildShare, describeEnd } from '../../../../src/dashboard/node-page/build-countdowns.ts';
 import type { Estimate, NodeOutlook } from '../../../../src/controller/report/pages.ts';
 
 const nowMs = Date.parse('2026-11-24T12:00:00Z');
 const after = (seconds: number): string => new Date(nowMs + seconds * 1_000).toISOString();
+
+type CountdownSource = Parameters<typeof buildCountdowns>[0];
 
 const estimate = (seconds: number | null): Estimate => {
   return { estimate: true, at: seconds === null ? null : after(seconds), inSeconds: seconds };
