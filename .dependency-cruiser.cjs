@@ -156,6 +156,13 @@ module.exports = {
       to: { path: '^src/', pathNot: ['^src/dashboard/(?!server/)', PAGE_TYPES] },
     },
     {
+      name: 'page-shares-types-only',
+      comment: 'What the page imports at run time is served to browsers.',
+      severity: 'error',
+      from: { path: '^src/dashboard/', pathNot: '^src/dashboard/server/' },
+      to: { path: PAGE_TYPES, dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'dashboard-imports-two-packages',
       comment: 'Every package of the page is served to browsers and must be embedded in the bundle.',
       severity: 'error',

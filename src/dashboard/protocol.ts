@@ -1,7 +1,19 @@
 // The wire protocol of the dashboard: types and the states of a node, for the page and for the servers of it. Times are RFC 3339.
 import type { NodeState } from '../controller/report/classify-node-state.ts';
 
-export { type NodeState, nodeStates } from '../controller/report/classify-node-state.ts';
+export type { NodeState } from '../controller/report/classify-node-state.ts';
+
+/** The states of a node, in the order in which they are listed. */
+export const nodeStates = [
+  'ready',
+  'not-ready',
+  'suspect',
+  'unreachable',
+  'tainted',
+  'emptying',
+  'maintenance',
+  'paused',
+] as const satisfies readonly NodeState[];
 
 export interface NodeCell {
   readonly name: string;

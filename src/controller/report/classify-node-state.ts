@@ -3,17 +3,15 @@
  * tainted (NoExecute taint of this controller), emptying (tainted or in the eviction queue, and pods are scheduled for
  * deletion), maintenance, paused. One per node; the last that applies wins.
  */
-export const nodeStates = [
-  'ready',
-  'not-ready',
-  'suspect',
-  'unreachable',
-  'tainted',
-  'emptying',
-  'maintenance',
-  'paused',
-] as const;
-export type NodeState = (typeof nodeStates)[number];
+export type NodeState =
+  | 'ready'
+  | 'not-ready'
+  | 'suspect'
+  | 'unreachable'
+  | 'tainted'
+  | 'emptying'
+  | 'maintenance'
+  | 'paused';
 
 export interface NodeStateEvidence {
   /** Status of the Ready condition, or `missing`. */

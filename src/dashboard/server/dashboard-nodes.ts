@@ -80,14 +80,14 @@ function selectFirstEviction(report: NodeReport): EvictionForecast | undefined {
   return selectSoonest(timed.flatMap((pod) => buildEvictionForecast(pod, {}, report) ?? []));
 }
 
-/** What happens if nothing changes. What only a silence would bring is nothing while the node is heard. */
+/** What happens if nothing changes. What only a silence would bring does not count while the node sends heartbeats. */
 function buildNextStep(report: NodeReport, scheduled: EvictionForecast | undefined): NextStep | undefined {
   const actions = buildNextActions(report, buildForecast(report), scheduled);
   const next = selectSoonest(actions.filter(({ given }) => given === 'nothing-changes' || report.isSilent));
   return next === undefined ? buildEnd(report) : { what: describeAct(next), atWallMs: toWallMs(next, report) };
 }
 
-/** A node that is heard and ready waits for nothing: its forecast costs time, and would not be shown. */
+/** A node that is ready and sends heartbeats waits for nothing: its forecast costs time, and would not be shown. */
 function buildForecast(report: NodeReport): ReturnType<typeof buildNodeForecast> {
   return report.ready === 'True' && !report.isSilent ? {} : buildNodeForecast(report);
 }

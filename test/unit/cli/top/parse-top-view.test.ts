@@ -64,9 +64,3 @@ test('zones, nodes and pods are read from the pages', () => {
   assert.deepEqual(view.evictions, [{ pod: 'a/b', node: 'n', inSeconds: undefined }]);
   assert.deepEqual([view.nodesTotal, view.evictionsTotal, view.leader], [9, 7, 'c-1']);
 });
-
-test('the queue of a zone is also read from the page of an older controller', () => {
-  const zones = [{ zone: 'r/a', line: { tokens: 0.5, waiting: 2 } }];
-  const [zone] = parseTopView({ status: { zones }, nodes: {}, evictions: {} }).zones;
-  assert.deepEqual([zone?.tokens, zone?.waiting], [0.5, 2]);
-});

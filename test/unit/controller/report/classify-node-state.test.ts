@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { classifyNodeState, type NodeStateEvidence } from '../../../../src/controller/report/classify-node-state.ts';
-import type { NodeState } from '../../../../src/dashboard/protocol.ts';
+import { type NodeState, nodeStates } from '../../../../src/dashboard/protocol.ts';
 
 const ready: NodeStateEvidence = {
   ready: 'True',
@@ -36,3 +36,9 @@ for (const [evidence, state] of rows) {
   test(`${JSON.stringify(evidence)}: ${state}`, () =>
     assert.equal(classifyNodeState({ ...ready, ...evidence }), state));
 }
+
+test('every state that is shown has its place in the list of states', () => {
+  const listed: ReadonlySet<NodeState> = new Set(nodeStates);
+  for (const [, state] of rows) assert.ok(listed.has(state), state);
+  assert.equal(new Set(rows.map(([, state]) => state)).size, nodeStates.length);
+});
