@@ -107,4 +107,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a restore of etcd undid the mark of a pod of a silent node, and it was not made again: the pod kept its traffic',
   },
+  {
+    seed: 62000032,
+    found:
+      'a pod whose patch was denied was asked for every second, because each wait for a token of its policy ended the backoff',
+  },
 ];

@@ -4,7 +4,7 @@ import type { Change } from '../../machinery/informer/informer.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
-import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
+import { backOffAtLeast, forget, park, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { batchedResync } from '../../machinery/supervision/batched-resync.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
 import type { CommandWriter, PodSource } from '../model/commands.ts';
@@ -169,6 +169,7 @@ export class PodMarker {
 
   #forgetPod(pod: PodView): void {
     this.#newlyBound.delete(podKey(pod));
+    this.#queue.remove(podKey(pod));
     this.#options.slots.forgetPod(pod);
   }
 
@@ -222,7 +223,7 @@ export class PodMarker {
     if (this.#hasSlot(pod)) return this.#mark(pod);
     // It sent a heartbeat and became silent again since its slot. The next slot marks its pods again.
     slots.enqueue(pod.nodeName);
-    return forget;
+    return park;
   }
 
   async #mark(pod: PodView): Promise<WorkOutcome> {

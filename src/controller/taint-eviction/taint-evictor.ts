@@ -7,7 +7,7 @@ import { splitKey } from '../../machinery/api/object-key.ts';
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { Change } from '../../machinery/informer/informer.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
-import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
+import { backOffAtLeast, forget, park, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { batchedResync } from '../../machinery/supervision/batched-resync.ts';
 import { callWhile } from '../../machinery/supervision/call-within.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
@@ -414,7 +414,7 @@ export class TaintEvictor {
     // Only a mode or a pause holds the deletion for whatever taint.
     if (untilChange !== undefined && (isOnlyForHealth || this.#holds.isHeldByPolicy(eviction))) {
       this.#parked.park(podKey(pod), eviction.node, untilChange);
-      return forget;
+      return park;
     }
     return { next: 'requeue', afterMs: isOnlyForHealth ? answer.checkAgainMs : Math.min(answer.checkAgainMs, 1_000) };
   }

@@ -1,13 +1,19 @@
 import { Backoff, type BackoffLimits } from './backoff.ts';
 import { KeyedHeap } from './keyed-heap.ts';
 
-/** Outcome of processing a key: what happens to the key next. */
+/**
+ * Outcome of processing a key: what happens to the key next. Only `forget` resets its failures: a key that is queued again at a
+ * time, or parked, waits for something, and its next failure backs off as if it had not waited.
+ */
 export type WorkOutcome =
   | { readonly next: 'forget' }
+  /** Waits for an addition; to be removed when that will not come. */
+  | { readonly next: 'park' }
   | { readonly next: 'requeue'; readonly afterMs: number }
   | { readonly next: 'backoff'; readonly atLeastMs?: number | undefined };
 
 export const forget: WorkOutcome = { next: 'forget' };
+export const park: WorkOutcome = { next: 'park' };
 
 /** Exponential backoff, with a minimum delay. */
 export function backOffAtLeast(atLeastMs: number | undefined): WorkOutcome {
@@ -110,8 +116,9 @@ export class WorkQueue {
       case 'forget':
         this.#backoff.forget(key);
         return undefined;
+      case 'park':
+        return undefined;
       case 'requeue':
-        this.#backoff.forget(key);
         return outcome.afterMs;
       case 'backoff':
         return Math.max(this.#backoff.nextMs(key), outcome.atLeastMs ?? 0);

@@ -103,7 +103,7 @@ export class WorkLoop {
   async #work(key: string): Promise<void> {
     const { queue, clock } = this.#options;
     const outcome = await this.#handle(key);
-    this.#measure.done(key, outcome.next !== 'forget', clock.monotonicMs());
+    this.#measure.done(key, isQueuedBy(outcome), clock.monotonicMs());
     queue.done(key, outcome, clock.monotonicMs());
     this.#alarm.wakeUp();
   }
@@ -136,6 +136,10 @@ export class WorkLoop {
     const waitMs = due === undefined ? idleWaitMsMax : Math.max(0, due - clock.monotonicMs());
     return measured !== undefined && this.#running.size > 0 ? Math.min(waitMs, measureEveryMs) : waitMs;
   }
+}
+
+function isQueuedBy({ next }: WorkOutcome): boolean {
+  return next === 'requeue' || next === 'backoff';
 }
 
 interface MeasuredLoop {

@@ -1,6 +1,7 @@
 // The rate of pod deletions of a policy: pods that are due wait for a token, and are evaluated again when it comes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
 import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import type { ControllerOptions } from '../../../src/controller/model/options.ts';
@@ -178,3 +179,48 @@ test('eviction mode: the same rate', async () => {
   await world.advance(60);
   assert.equal(world.evicted().length, pods.length);
 });
+
+/**
+ * Number of requests for each pod within the last minute of three, where each is denied after 300 ms; `step` is called every
+ * 2.5 s.
+ */
+async function deniedInAMinute(world: ControllerWorld, step = (_round: number): void => undefined): Promise<number[]> {
+  const times: { readonly name: string; readonly atMs: number }[] = [];
+  const over = new AbortController();
+  world.beforeWrite = async ({ resource, name }) => {
+    if (resource !== 'pods') return;
+    times.push({ name, atMs: world.clock.monotonicMs() });
+    await world.clock.sleep(300, over.signal);
+    throw new ApiError({ reason: 'forbidden', message: 'denied' });
+  };
+  await world.advance(1);
+  world.post('a-0', 'False');
+  for (let round = 0; round < 72; round += 1) {
+    step(round);
+    await world.advance(2.5);
+  }
+  over.abort();
+  const fromMs = world.clock.monotonicMs() - 60_000;
+  return pods.map((pod) => times.filter(({ name, atMs }) => name === pod && atMs >= fromMs).length);
+}
+
+const modes: Readonly<Record<string, Partial<ControllerOptions>>> = {
+  taints: {},
+  'eviction mode': { taintBasedEvictions: false, podEvictionTimeoutMs: 10_000 },
+};
+
+for (const [mode, over] of Object.entries(modes))
+  test(`${mode}: a wait for a token does not end the backoff of requests that are denied`, async () => {
+    await using world = aWorld(over, 0.5);
+    const requests = await deniedInAMinute(world);
+    assert.ok(Math.max(...requests) <= 5, requests.join());
+  });
+
+for (const [mode, over] of Object.entries(modes))
+  test(`${mode}: a hold that begins again and again does not end it either`, async () => {
+    await using world = aWorld(over, 100);
+    const requests = await deniedInAMinute(world, (round) => {
+      world.annotatePause('a-0', round % 2 === 0 ? 'true' : undefined);
+    });
+    assert.ok(Math.max(...requests) <= 5, requests.join());
+  });

@@ -177,4 +177,11 @@ export const meetingDefects: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: 'wait-ends-backoff',
+    what: 'a pod that waits for a token begins its backoff again, so that a request that is denied is repeated every second',
+    file: 'machinery/queueing/work-queue.ts',
+    find: "      case 'requeue':\n",
+    replace: "      case 'requeue':\n        this.#backoff.forget(key);\n",
+  },
 ];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { backOffAtLeast, forget, WorkQueue } from '../../../../src/machinery/queueing/work-queue.ts';
+import { backOffAtLeast, forget, park, WorkQueue } from '../../../../src/machinery/queueing/work-queue.ts';
 
 const limits = { delayMsMin: 100, delayMsMax: 1_000 };
 
@@ -43,6 +43,27 @@ test('failures back off exponentially up to the limit, and success resets the ba
   queue.take(nowMs);
   queue.done('a', backOffAtLeast(700), nowMs);
   assert.equal((queue.nextDueMs() ?? 0) - nowMs, 700, "the server's delay is the minimum");
+});
+
+test('a key that waits or is parked between its failures backs off as if it had not', () => {
+  const queue = new WorkQueue(limits);
+  const fail = (): number => {
+    queue.add('a', 0);
+    queue.take(0);
+    queue.done('a', backOffAtLeast(undefined), 0);
+    const dueMs = queue.nextDueMs() ?? NaN;
+    queue.take(dueMs);
+    return dueMs;
+  };
+  assert.equal(fail(), 100);
+  queue.done('a', { next: 'requeue', afterMs: 5 }, 0);
+  assert.equal(queue.take(5), 'a');
+  queue.done('a', park, 5);
+  assert.deepEqual([queue.size, queue.remembered], [0, 1]);
+  assert.equal(fail(), 200);
+  queue.done('a', park, 5);
+  queue.remove('a');
+  assert.equal(queue.remembered, 0);
 });
 
 test('size and countDue count queued and due keys', () => {
