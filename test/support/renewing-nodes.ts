@@ -53,6 +53,14 @@ export class RenewingNodes {
     return [...this.#nodes()].map(({ name }) => name);
   }
 
+  /** Whether twice the grace period of the node ends before nodes that stopped with it are overdue. */
+  isHasty(node: string): boolean {
+    const nodes = [...this.#nodes()];
+    const graceS = nodes.find(({ name }) => name === node)?.graceS ?? NaN;
+    const overdueS = Math.max(...nodes.map(({ everyS }) => 1.2 * everyS));
+    return overdueS > 12 && 2 * graceS < 12 + overdueS;
+  }
+
   *#nodes(): Iterable<RenewingNode & { readonly name: string }> {
     for (const [zone, nodes] of Object.entries(this.#zones))
       for (const [place, node] of nodes.entries()) yield { ...node, name: `${zone}-${place}` };

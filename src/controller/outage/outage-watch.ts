@@ -58,7 +58,7 @@ interface SilentNode {
   heartbeatAtMs: number;
   /**
    * The silence is not classified because nodes that may have failed with this one may still send a heartbeat: by then each has
-   * sent one, or is overdue.
+   * sent one or is overdue, or this one has waited for its grace period.
    */
   undecidedUntilMs: number | undefined;
   outageClass: SilenceOutageClass | undefined;
@@ -221,8 +221,7 @@ export class OutageWatch {
   #name(silent: SilentNode, evidence: HeartbeatEvidence): boolean {
     const why = classifyOutage(evidence.heartbeats, lastHeartbeatOf(silent));
     if (this.#isUndecided(silent, why, evidence)) {
-      const { windowMs } = silent.observed;
-      silent.undecidedUntilMs = silent.heartbeatAtMs + windowMs + evidence.windowMsMax;
+      silent.undecidedUntilMs = decidedByMs(silent, evidence);
       return false;
     }
     silent.undecidedUntilMs = undefined;
@@ -241,11 +240,12 @@ export class OutageWatch {
    * Whether it may yet become a ControlPlanePathFailure that is held: nodes that sent their last heartbeat when this one did are
    * not overdue, because grace periods are short or intervals differ.
    */
-  #isUndecided(silent: SilentNode, why: OutageArithmetic, { withoutFurther }: HeartbeatEvidence): boolean {
+  #isUndecided(silent: SilentNode, why: OutageArithmetic, evidence: HeartbeatEvidence): boolean {
     if (why.outage === 'ControlPlanePathFailure') return false;
+    if (this.#options.healthNowMs() >= decidedByMs(silent, evidence)) return false;
     const hold = this.#hold.last();
     if (hold !== undefined && failedTogether(lastHeartbeatOf(silent), hold.silence)) return false;
-    const worst = classifyOutage(withoutFurther, lastHeartbeatOf(silent));
+    const worst = classifyOutage(evidence.withoutFurther, lastHeartbeatOf(silent));
     return worst.outage === 'ControlPlanePathFailure' && this.#holdMsMax(worst) > 0;
   }
 
@@ -341,6 +341,17 @@ export class OutageWatch {
 function holdNode(silent: SilentNode, { why, serial }: OutageHold): void {
   silent.outageClass = why.outage;
   silent.holdSerial = serial;
+}
+
+/**
+ * When the silence is classified at the latest: every node that may have failed with this one has sent a heartbeat or is overdue.
+ * Other nodes may renew every ten minutes, so it is not more than the grace period of this node after the end of that.
+ */
+function decidedByMs(
+  { atMs, heartbeatAtMs, observed: { windowMs, graceMs } }: SilentNode,
+  { windowMsMax }: Pick<HeartbeatEvidence, 'windowMsMax'>,
+): number {
+  return Math.min(heartbeatAtMs + windowMs + windowMsMax, atMs + graceMs);
 }
 
 function lastHeartbeatOf({ zone, heartbeatAtMs, observed: { windowMs } }: SilentNode): LastHeartbeat {

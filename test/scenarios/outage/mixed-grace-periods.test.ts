@@ -108,6 +108,37 @@ test('nodes that renew every 60 s and in step did not fail with one that stops: 
   assert.deepEqual(world.tainted(['a-0']), ['a-0']);
 });
 
+/** Six nodes renew every 10 minutes, each at another time, and `a-0` every 10 s until it stops. */
+async function aSlowCluster(): Promise<ControllerWorld> {
+  const slowly = aPolicy({ name: 'slow', selector: inZone('e', 'f'), nodeMonitorGracePeriodMs: 1_800_000 });
+  const world = aZonedWorld({ e: 3, f: 3, a: 1 }, { policies: [slowly] });
+  world.addPod('pod', 'a-0');
+  world.goSilent(...slowNodes);
+  await world.running(0);
+  return world;
+}
+
+const slowNodes = [...names(3, 'e-'), ...names(3, 'f-')];
+
+/** Each of the slow nodes renews at its times. */
+async function renewSlowly(world: ControllerWorld, seconds: number): Promise<void> {
+  for (let step = 0; step < seconds / 10; step += 1) {
+    for (const [place, node] of slowNodes.entries())
+      if (Math.round(world.seconds() - place * 100) % 600 === 0) world.renewOnce(node);
+    await world.advance(10);
+  }
+}
+
+test('a node does not wait for its class longer than its own grace period, however slowly others renew', async () => {
+  await using world = await aSlowCluster();
+  await renewSlowly(world, 2_400);
+  world.goSilent('a-0');
+  await renewSlowly(world, 60);
+  assert.deepEqual([world.ready('a-0'), world.podReady('pod')], ['Unknown', 'True'], 'the others may have failed too');
+  await renewSlowly(world, 50);
+  assert.deepEqual([world.podReady('pod'), classes(world)], ['False', { NodeFailure: 1 }]);
+});
+
 test('nodes that renew every 60 s, each at another time, fail together: one ControlPlanePathFailure', async () => {
   await using world = aZonedWorld({ e: 3, f: 3, a: 1 }, { policies: [edge] });
   const slow = [...names(3, 'e-'), ...names(3, 'f-')];
