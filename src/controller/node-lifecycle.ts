@@ -439,7 +439,10 @@ export class NodeLifecycle {
   }
 
   #affectsDecisions(before: NodeView, after: NodeView): boolean {
-    return affectsDecisions(before, after) || this.stages.policies.differInMaintenance(before, after);
+    const { policies } = this.stages;
+    if (affectsDecisions(before, after) || policies.differInMaintenance(before, after)) return true;
+    // What a live read had shown of it is over.
+    return policies.maintenance.isOutdated(after.name);
   }
 
   /** If the node has another policy or pause now, its deadline moves, and what was held may be due. */

@@ -30,7 +30,7 @@ export function buildStages(options: NodeLifecycleOptions, abortWrites: AbortSig
     observing.policies.noteMaintenance(name);
     observing.policies.recount(name);
     // Only if nothing else evaluates it: the retry of the refused write is not to come before its backoff.
-    if (monitor.isCovered(name)) return;
+    if (monitor.isCovered(name) && !observing.policies.maintenance.isOutdated(name)) return;
     monitor.touch(name);
     observing.alarm.wakeUp();
   };

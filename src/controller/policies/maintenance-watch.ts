@@ -42,6 +42,11 @@ export class MaintenanceWatch {
     return this.#episodes.has(node);
   }
 
+  /** Whether the last evaluation found another answer: what holds and what is counted differ until the next one. */
+  isOutdated(node: string): boolean {
+    return this.has(node) !== (this.#options.maintenanceOf(node) !== undefined);
+  }
+
   /** Nodes in maintenance that were not Ready at their last evaluation. */
   unready(): readonly string[] {
     return [...this.#episodes].flatMap(([node, { isReady }]) => (isReady ? [] : [node]));
@@ -52,9 +57,13 @@ export class MaintenanceWatch {
     return this.#ends.dueInMs(this.#options.clock.nowMs());
   }
 
-  /** Nodes whose maintenance is over: each is to be evaluated. */
+  /**
+   * Nodes whose maintenance is over: each is to be evaluated. Also before its end, as where a live read showed it that no longer
+   * overlays the cache, which is no event.
+   */
   takeEnded(): readonly string[] {
-    return this.#ends.takeDue(this.#options.clock.nowMs());
+    const outdated = [...this.#episodes.keys()].filter((node) => this.isOutdated(node));
+    return [...this.#ends.takeDue(this.#options.clock.nowMs()), ...outdated];
   }
 
   forget(node: string): void {

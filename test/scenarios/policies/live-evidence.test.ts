@@ -66,6 +66,37 @@ for (const [title, protect] of protections) {
   });
 }
 
+/** `a-0` is tainted and in planned maintenance, which only a live read shows: that of a pod which is newer than the watch of nodes. */
+async function aLateMaintenance(): Promise<ControllerWorld> {
+  const world = await aZonedWorld({ a: 4, b: 4 }, { policies, nodeEvictionRate: 1 }).running(1);
+  world.post('a-0', 'False');
+  await world.advance(20);
+  world.nodesFrozen = true;
+  world.setCondition('a-0', 'MaintenanceInProgress', 'True');
+  world.addPod('fresh', 'a-0');
+  return world;
+}
+
+const unhealthyInA = (world: ControllerWorld): number | undefined =>
+  world.meter.read().get('node_collector_unhealthy_nodes_in_zone{zone="r/a"}');
+
+test('a node counts in its zone by what a live read shows of its maintenance, in the next pass', async () => {
+  await using world = await aLateMaintenance();
+  assert.equal(unhealthyInA(world), 1);
+  await world.advance(6);
+  assert.equal(unhealthyInA(world), 0);
+});
+
+test('maintenance that only live reads showed and that is over holds for no longer than a pass', async () => {
+  await using world = await aLateMaintenance();
+  await world.advance(65);
+  assert.deepEqual(world.evicted(), []);
+  world.setCondition('a-0', 'MaintenanceInProgress', undefined);
+  deliver(world);
+  await world.advance(7);
+  assert.deepEqual([world.evicted(), unhealthyInA(world)], [['fresh'], 1]);
+});
+
 test('a pause that only a live read shows holds the deletion for the taint of another client too, and maintenance does not', async () => {
   for (const [protect, evicted] of [
     [(world: ControllerWorld) => world.annotatePause('a-0', 'true'), []],
