@@ -311,9 +311,11 @@ export class MonitorPass {
     const graceMs =
       assessment.kind === 'silent' ? assessment.graceMs : policies.current(node.name).nodeMonitorGracePeriodMs;
     const agoMs = isMarked ? Math.max(0, now.wallMs - unknownSinceMs(node, now.wallMs)) : assessment.silentMs - graceMs;
-    const renewedAtMs = unobservedRenewalMs(health.get(node.name), leases.get(node.name), now);
+    const lease = leases.get(node.name);
+    const record = health.get(node.name);
+    const renewedAtMs = unobservedRenewalMs(record, lease, now);
     const isControlPlane = isControlPlaneNode(node.labels);
-    const windowMs = renewsWithinMs({ intervalsMs: health.get(node.name)?.intervalsMs ?? [], graceMs });
+    const windowMs = renewsWithinMs({ intervalsMs: record?.intervalsMs ?? [], lease, graceMs });
     const silence = { zone: zoneOf(node.labels), atMs: now.monotonicMs - agoMs, graceMs, windowMs };
     outage.markSilent(node.name, { ...silence, isControlPlane, isMarked, renewedAtMs }, counts);
   }

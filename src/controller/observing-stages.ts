@@ -173,7 +173,7 @@ function buildAwaitedHeartbeats(
     const isReset = record.channel === 'full-disruption-end';
     const isObserved = intervalsMs.length > 0 && !isReset;
     const { graceMs } = graceOf(record, policies.current(name));
-    return { heartbeatAtMs, isObserved, isReset, graceMs, windowMs: renewsWithinMs({ intervalsMs, graceMs }) };
+    return { heartbeatAtMs, isObserved, isReset, graceMs, windowMs: renewsWithinMs({ ...record, graceMs }) };
   };
   const unknownSince = (name: string): UnknownSince | undefined => {
     const ready = findCondition(nodes.get(name)?.conditions ?? [], 'Ready');

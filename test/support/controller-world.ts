@@ -112,6 +112,8 @@ export class ControllerWorld {
   readonly #apiLeases = new Map<string, LeaseView>();
   readonly #failures: Failure[] = [];
   readonly #renewing = new Set<string>();
+  /** In seconds, of leases that are not the default. */
+  readonly #leaseDurations = new Map<string, number>();
   readonly startedAtMs: number;
   #version = 100;
   #nodesReached = 100;
@@ -321,6 +323,11 @@ export class ControllerWorld {
       delete this.lanes.gates[lane];
       free();
     };
+  }
+
+  /** The kubelets of these nodes are configured to renew their leases so often, which their leases show: four times in their duration. */
+  renewEvery(seconds: number, ...names: readonly string[]): void {
+    for (const name of names) this.#leaseDurations.set(name, 4 * seconds);
   }
 
   /** One renewal now, and none after it. */
@@ -535,7 +542,10 @@ export class ControllerWorld {
         uid: `lease-${name}`,
         resourceVersion: this.#nextVersion(),
       },
-      spec: { renewTime: formatMicroTime(this.clock.nowMs()) },
+      spec: {
+        leaseDurationSeconds: this.#leaseDurations.get(name) ?? 40,
+        renewTime: formatMicroTime(this.clock.nowMs()),
+      },
     };
     this.#apiLeases.set(name, transformLease(lease));
     if (!this.frozen) this.leases.set(`kube-node-lease/${name}`, transformLease(lease));

@@ -19,9 +19,14 @@ export function addInterval(
   return intervalMs > 0 ? [...intervalsMs, intervalMs].slice(-intervalsMax) : intervalsMs;
 }
 
+/** A kubelet renews its lease in this part of its duration. */
+const renewalsPerDuration = 4;
+
 interface Cadence {
   /** Observed times between renewals; empty: none was observed. */
   readonly intervalsMs: readonly number[];
+  /** Its lease says at which intervals they are to be expected, as in a process that has observed none. */
+  readonly lease?: { readonly durationSeconds?: number | undefined } | undefined;
   readonly graceMs: number;
 }
 
@@ -29,9 +34,10 @@ interface Cadence {
  * A healthy node with these intervals has sent a heartbeat within this time: nodes that stop at the same moment sent their last
  * one so long before it at most, and one that has sent none for longer is overdue. Never more than its grace period.
  */
-export function renewsWithinMs({ intervalsMs, graceMs }: Cadence): number {
-  const observedMs = intervalsMs.toSorted((a, b) => a - b)[intervalsMs.length >> 1] ?? 0;
-  return Math.min(graceMs, Math.max(renewalWindowMs(graceMs), intervalsUntilOverdue * observedMs));
+export function renewsWithinMs({ intervalsMs, lease, graceMs }: Cadence): number {
+  const statedMs = ((lease?.durationSeconds ?? 0) * 1_000) / renewalsPerDuration;
+  const intervalMs = intervalsMs.toSorted((a, b) => a - b)[intervalsMs.length >> 1] ?? statedMs;
+  return Math.min(graceMs, Math.max(renewalWindowMs(graceMs), intervalsUntilOverdue * intervalMs));
 }
 
 /** As {@link renewsWithinMs} for a node whose intervals are not known. Where grace periods are short, so are renewals. */

@@ -24,6 +24,8 @@ export interface LeaseView {
   readonly resourceVersion: string;
   /** Written with the kubelet's clock: compared only with earlier values of itself, never with the local clock. */
   readonly renewTime: string | undefined;
+  /** Kubelets renew four times in it. */
+  readonly durationSeconds?: number | undefined;
   /** Validation problems found while decoding. */
   readonly problems?: readonly string[];
 }
@@ -41,6 +43,7 @@ export function transformLease(lease: Lease): LeaseView {
     uid: fields.text('metadata.uid', metadata['uid']),
     resourceVersion: fields.text('metadata.resourceVersion', metadata['resourceVersion']),
     renewTime: renewTime === '' ? undefined : renewTime,
+    durationSeconds: fields.whole('spec.leaseDurationSeconds', spec['leaseDurationSeconds']),
   };
   return fields.problems === undefined ? view : { ...view, problems: fields.problems };
 }

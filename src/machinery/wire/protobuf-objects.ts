@@ -233,29 +233,30 @@ export class ProtobufObjects {
   #lease(end: number): KubeObject {
     const reader = this.#source;
     let metadata: ObjectMeta = {};
-    let renewTime: string | null = null;
+    const spec: { leaseDurationSeconds: number | null; renewTime: string | null } = {
+      leaseDurationSeconds: null,
+      renewTime: null,
+    };
     while (reader.at < end) {
       const tag = reader.tag();
       if (tag === 0x0a) metadata = this.#meta.read('few');
-      else if (tag === 0x12) renewTime = this.#renewTime();
+      else if (tag === 0x12) this.#leaseSpec(spec);
       else reader.skip(tag);
     }
     reader.exit(end);
-    const lease = { metadata, spec: { renewTime } };
-    return lease;
+    return { metadata, spec } as KubeObject;
   }
 
-  #renewTime(): string | null {
+  #leaseSpec(spec: { leaseDurationSeconds: number | null; renewTime: string | null }): void {
     const reader = this.#source;
-    let renewTime: string | null = null;
     const end = reader.enter();
     while (reader.at < end) {
       const tag = reader.tag();
-      if (tag === 0x22) renewTime = reader.microTime();
+      if (tag === 0x10) spec.leaseDurationSeconds = reader.int64();
+      else if (tag === 0x22) spec.renewTime = reader.microTime();
       else reader.skip(tag);
     }
     reader.exit(end);
-    return renewTime;
   }
 
   #node(end: number): KubeObject {

@@ -108,6 +108,25 @@ test('nodes that renew every 60 s and in step did not fail with one that stops: 
   assert.deepEqual(world.tainted(['a-0']), ['a-0']);
 });
 
+for (const restartAtS of [127, 172])
+  test(`after a restart ${restartAtS - 120} s later nodes that renew every 60 s did not fail with one that stops`, async () => {
+    await using world = aZonedWorld({ e: 3, f: 3, a: 2 }, { policies: [edge] });
+    const slow = [...names(3, 'e-'), ...names(3, 'f-')];
+    world.renewEvery(60, ...slow);
+    world.addPod('pod', 'a-0');
+    await world.running(20);
+    world.goSilent(...slow);
+    for (let atS = 0; atS < 300; atS += 5) {
+      if (atS % 60 === 0) world.renewOnce(...slow);
+      if (atS === 120) world.goSilent('a-0');
+      await world.advance(2);
+      if (atS + 2 === restartAtS) await world.restart();
+      await world.advance(3);
+    }
+    assert.deepEqual([world.decided('acts-held'), world.podReady('pod')], [[], 'False']);
+    assert.deepEqual([Object.keys(classes(world)), world.tainted(['a-0'])], [['NodeFailure'], ['a-0']]);
+  });
+
 /** Six nodes renew every 10 minutes, each at another time, and `a-0` every 10 s until it stops. */
 async function aSlowCluster(): Promise<ControllerWorld> {
   const slowly = aPolicy({ name: 'slow', selector: inZone('e', 'f'), nodeMonitorGracePeriodMs: 1_800_000 });
