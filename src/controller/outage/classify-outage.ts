@@ -1,20 +1,8 @@
 // Classifies why nodes are silent. A machine fails alone; a zone that loses power loses most of its nodes; but nodes of
 // several zones that stop renewing at the same time have one thing in common: the path to the API server.
 import type { ControlPlaneEvidence, OutageArithmetic, SilenceOutageClass } from '../model/decisions.ts';
-
-/** Last heartbeats of the counted nodes, on the health clock. */
-export interface Heartbeats {
-  readonly byZone: ReadonlyMap<string, HeartbeatTimes>;
-  /** Those of the control-plane nodes among them. */
-  readonly controlPlane: HeartbeatTimes;
-}
-
-/** Each ascending. Infinity: the node renews. */
-export interface HeartbeatTimes {
-  readonly atMs: readonly number[];
-  /** When the next heartbeat would have been there at the latest. */
-  readonly nextByMs: readonly number[];
-}
+import { countBelow, type Heartbeats, type HeartbeatTimes } from './build-heartbeats.ts';
+import { StruckZones, struckShareMin } from './classify-zones.ts';
 
 /** The last heartbeat of a node that is silent. */
 export interface LastHeartbeat {
@@ -26,8 +14,7 @@ export interface LastHeartbeat {
 
 /** Below this number a share is not significant (as for zones). */
 const togetherMin = 3;
-/** Share of the nodes that had renewed until then. */
-const togetherShareMin = 0.6;
+
 interface Tally {
   readonly together: number;
   readonly of: number;
@@ -38,28 +25,50 @@ export function failedTogether(a: Omit<LastHeartbeat, 'zone'>, b: Omit<LastHeart
   return a.heartbeatAtMs <= b.heartbeatAtMs + b.windowMs && b.heartbeatAtMs <= a.heartbeatAtMs + a.windowMs;
 }
 
-/**
- * Classifies the outage of which the silence of this node is part. Nodes that may have failed together count as one, however long
- * their grace periods and intervals are; one that stopped before does not count. In a cluster of one zone, zone and cluster are
- * the same: the class is ControlPlanePathFailure, and the control-plane nodes decide how long it may hold.
- */
+/** The outage of which the silence of this node is part, as {@link classifyOutages} has it. */
 export function classifyOutage(heartbeats: Heartbeats, last: LastHeartbeat): OutageArithmetic {
-  const { zone, windowMs } = last;
-  const zoneTallies = [...heartbeats.byZone]
-    .map(([name, times]) => ({ name, ...tally(times, last) }))
-    .filter(({ of }) => of > 0);
-  const own = zoneTallies.find(({ name }) => name === zone) ?? { together: 1, of: 1 };
-  const all = zoneTallies.reduce((sum, { together, of }) => ({ together: sum.together + together, of: sum.of + of }), {
-    together: 0,
-    of: 0,
+  const zones = new StruckZones(heartbeats);
+  zones.moveTo(last.heartbeatAtMs);
+  return classify(heartbeats, zones, last);
+}
+
+/**
+ * Classifies the outages of which these silences are part. Nodes that may have failed together count as one, however long
+ * their grace periods and intervals are; one that stopped before does not count. In a cluster of one zone, zone and cluster are
+ * the same: the class is ControlPlanePathFailure, and the control-plane nodes decide how long it may hold. Costs time for each node
+ * and each silence, not for their product. The result is in the order of the last heartbeats.
+ */
+export function classifyOutages<T extends { readonly last: LastHeartbeat }>(
+  heartbeats: Heartbeats,
+  silences: readonly T[],
+): readonly (readonly [T, OutageArithmetic])[] {
+  const zones = new StruckZones(heartbeats);
+  const inOrder = silences.toSorted((a, b) => a.last.heartbeatAtMs - b.last.heartbeatAtMs);
+  return inOrder.map((silence) => {
+    zones.moveTo(silence.last.heartbeatAtMs);
+    return [silence, classify(heartbeats, zones, silence.last)];
   });
-  const zonesStruck = zoneTallies.filter((counts) => isStruck(counts)).length;
-  const zones = zoneTallies.length;
+}
+
+/** `zones`: at the last heartbeat. */
+function classify(heartbeats: Heartbeats, struck: StruckZones, last: LastHeartbeat): OutageArithmetic {
+  const { zone, heartbeatAtMs, windowMs } = last;
+  const limitMs = heartbeatAtMs + windowMs + 1;
+  const { zones } = struck;
+  const zonesStruck = struck.struckBefore(limitMs);
+  const own = ownTally(heartbeats.byZone.get(zone), struck.stoppedIn(zone), limitMs);
+  const all = tallyFrom(heartbeats.all, struck.stopped, limitMs);
   const spread = isTogether(all) && isStruck(all) && (zonesStruck > 1 || zones === 1);
   const outage = spread ? 'ControlPlanePathFailure' : ofOneZone(own);
   const { together, of } = outage === 'ControlPlanePathFailure' ? all : own;
   const controlPlane = weighControlPlane(tally(heartbeats.controlPlane, last));
-  return { outage, zone, together, of, zonesStruck, shareMin: togetherShareMin, zones, windowMs, controlPlane };
+  return { outage, zone, together, of, zonesStruck, shareMin: struckShareMin, zones, windowMs, controlPlane };
+}
+
+/** Of a zone without a counted node that had not stopped before, the node itself counts. */
+function ownTally(times: HeartbeatTimes | undefined, stopped: number, limitMs: number): Tally {
+  const own = times && tallyFrom(times, stopped, limitMs);
+  return own === undefined || own.of === 0 ? { together: 1, of: 1 } : own;
 }
 
 function weighControlPlane({ together, of }: Tally): OutageArithmetic['controlPlane'] {
@@ -85,23 +94,14 @@ function isTogether({ together }: Tally): boolean {
 }
 
 function isStruck({ together, of }: Tally): boolean {
-  return together >= of * togetherShareMin;
+  return together >= of * struckShareMin;
 }
 
-function tally({ atMs, nextByMs }: HeartbeatTimes, { heartbeatAtMs, windowMs }: LastHeartbeat): Tally {
-  const before = countBelow(nextByMs, heartbeatAtMs);
-  const upTo = countBelow(atMs, heartbeatAtMs + windowMs + 1);
-  return { together: upTo - before, of: atMs.length - before };
+function tally(times: HeartbeatTimes, { heartbeatAtMs, windowMs }: LastHeartbeat): Tally {
+  return tallyFrom(times, countBelow(times.nextByMs, heartbeatAtMs), heartbeatAtMs + windowMs + 1);
 }
 
-/** How many of these ascending times are below `limitMs`. */
-function countBelow(times: readonly number[], limitMs: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((times[middle] ?? Infinity) < limitMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** `stopped`: so many of them had stopped before. */
+function tallyFrom({ atMs }: HeartbeatTimes, stopped: number, limitMs: number): Tally {
+  return { together: countBelow(atMs, limitMs) - stopped, of: atMs.length - stopped };
 }

@@ -6,13 +6,7 @@ import type { Meter } from '../../machinery/ports/meter.ts';
 import { type ControllerOptions, controlPlanePathFailureHoldDefaults } from '../model/options.ts';
 import type { DecisionSink, OutageArithmetic, SilenceOutageClass } from '../model/decisions.ts';
 import { renewalWindowMs } from '../model/renewals.ts';
-import {
-  classifyOutage,
-  failedTogether,
-  type Heartbeats,
-  type HeartbeatTimes,
-  type LastHeartbeat,
-} from './classify-outage.ts';
+import { classifyOutage, classifyOutages, failedTogether, type LastHeartbeat } from './classify-outage.ts';
 import {
   estimateSilence,
   measureRenewalDelays,
@@ -20,6 +14,7 @@ import {
   type RenewalDelays,
 } from './estimate-silences.ts';
 import { zoneFailure } from './events.ts';
+import { type CountedHeartbeat, type Heartbeats, buildHeartbeats } from './build-heartbeats.ts';
 import { outageHoldAge, outageHoldLimit, outageInForce, silentNodesTotal } from './metrics.ts';
 import { type OutageHold, PathFailureHold } from './path-failure-hold.ts';
 import type { Live } from '../../machinery/ports/live.ts';
@@ -72,12 +67,16 @@ interface Announcement {
   readonly notedAtMs: number;
 }
 
-interface CountedHeartbeat {
-  readonly zone: string;
-  readonly atMs: number;
-  readonly nextByMs: number;
-  readonly isControlPlane: boolean;
+interface JudgedHeartbeat extends CountedHeartbeat {
   readonly isSilent: boolean;
+}
+
+/** A silence that is not classified yet, and its class by what is known now, and if no node sent a further heartbeat. */
+interface UnnamedSilence {
+  readonly node: string;
+  readonly silent: SilentNode;
+  readonly known: OutageArithmetic;
+  readonly worst: OutageArithmetic;
 }
 
 /** The heartbeats of all counted nodes, as of a moment ago. */
@@ -182,7 +181,8 @@ export class OutageWatch {
     if (this.#unnamed.size > 0 || this.#hold.last() !== undefined) {
       const evidence = this.#readHeartbeats();
       this.#hold.review((last) => classifyOutage(evidence.heartbeats, last));
-      for (const [node, silent] of this.#unnamedInOrder()) if (this.#name(silent, evidence)) this.#unnamed.delete(node);
+      for (const unnamed of this.#classifyUnnamed(evidence))
+        if (this.#name(unnamed, evidence)) this.#unnamed.delete(unnamed.node);
     }
     this.#forgetWhatIsOld();
     this.#publish();
@@ -209,18 +209,20 @@ export class OutageWatch {
   }
 
   /** Nodes that are not classified yet, in the order in which they became silent: a hold counts from the first. */
-  #unnamedInOrder(): readonly (readonly [string, SilentNode])[] {
-    const unnamed = [...this.#unnamed].sort().flatMap((node): (readonly [string, SilentNode])[] => {
+  #classifyUnnamed({ heartbeats, withoutFurther }: HeartbeatEvidence): readonly UnnamedSilence[] {
+    const unnamed = [...this.#unnamed].sort().flatMap((node) => {
       const silent = this.#silent.get(node);
-      return silent === undefined ? [] : [[node, silent]];
+      return silent === undefined ? [] : [{ node, silent, last: lastHeartbeatOf(silent) }];
     });
-    return unnamed.sort(([, a], [, b]) => a.atMs - b.atMs);
+    const known = classifyOutages(heartbeats, unnamed).map(([each, why]) => ({ ...each, known: why }));
+    const worst = classifyOutages(withoutFurther, known).map(([each, why]) => ({ ...each, worst: why }));
+    return worst.sort((a, b) => a.silent.atMs - b.silent.atMs);
   }
 
-  /** Classifies a silence, unless that has to wait. */
-  #name(silent: SilentNode, evidence: HeartbeatEvidence): boolean {
-    const why = classifyOutage(evidence.heartbeats, lastHeartbeatOf(silent));
-    if (this.#isUndecided(silent, why, evidence)) {
+  /** Names the class of a silence, unless that has to wait. */
+  #name(unnamed: UnnamedSilence, evidence: HeartbeatEvidence): boolean {
+    const { silent, known: why } = unnamed;
+    if (this.#isUndecided(unnamed, evidence)) {
       silent.undecidedUntilMs = decidedByMs(silent, evidence);
       return false;
     }
@@ -240,12 +242,11 @@ export class OutageWatch {
    * Whether it may yet become a ControlPlanePathFailure that is held: nodes that sent their last heartbeat when this one did are
    * not overdue, because grace periods are short or intervals differ.
    */
-  #isUndecided(silent: SilentNode, why: OutageArithmetic, evidence: HeartbeatEvidence): boolean {
-    if (why.outage === 'ControlPlanePathFailure') return false;
+  #isUndecided({ silent, known, worst }: UnnamedSilence, evidence: HeartbeatEvidence): boolean {
+    if (known.outage === 'ControlPlanePathFailure') return false;
     if (this.#options.healthNowMs() >= decidedByMs(silent, evidence)) return false;
     const hold = this.#hold.last();
     if (hold !== undefined && failedTogether(lastHeartbeatOf(silent), hold.silence)) return false;
-    const worst = classifyOutage(evidence.withoutFurther, lastHeartbeatOf(silent));
     return worst.outage === 'ControlPlanePathFailure' && this.#holdMsMax(worst) > 0;
   }
 
@@ -316,7 +317,7 @@ export class OutageWatch {
     }
   }
 
-  *#countedHeartbeats(delays: RenewalDelays): Iterable<CountedHeartbeat> {
+  *#countedHeartbeats(delays: RenewalDelays): Iterable<JudgedHeartbeat> {
     for (const silent of this.#silent.values())
       if (isEvidence(silent)) yield toCounted(silent.observed, silent.heartbeatAtMs, true);
     for (const living of this.#options.expectedSilences())
@@ -366,39 +367,23 @@ function toCounted(
   { zone, windowMs, isControlPlane = false }: ObservedSilence,
   atMs: number,
   isSilent: boolean,
-): CountedHeartbeat {
+): JudgedHeartbeat {
   return { zone, atMs, nextByMs: atMs + windowMs, isControlPlane, isSilent };
 }
 
 function buildEvidence(
-  counted: readonly CountedHeartbeat[],
+  counted: readonly JudgedHeartbeat[],
   delays: RenewalDelays,
   builtAtMs: number,
 ): HeartbeatEvidence {
-  const renews = ({ isSilent, nextByMs }: CountedHeartbeat): boolean => !isSilent && builtAtMs <= nextByMs;
+  const renews = ({ isSilent, nextByMs }: JudgedHeartbeat): boolean => !isSilent && builtAtMs <= nextByMs;
   const known = counted.map((each) => (renews(each) ? { ...each, atMs: Infinity, nextByMs: Infinity } : each));
   return {
     builtAtMs,
     delays,
-    heartbeats: sortHeartbeats(known),
-    withoutFurther: sortHeartbeats(counted),
+    heartbeats: buildHeartbeats(known),
+    withoutFurther: buildHeartbeats(counted),
     windowMsMax: counted.reduce((longest, { atMs, nextByMs }) => Math.max(longest, nextByMs - atMs), 0),
-  };
-}
-
-function sortHeartbeats(counted: readonly CountedHeartbeat[]): Heartbeats {
-  const byZone = Map.groupBy(counted, ({ zone }) => zone);
-  return {
-    byZone: new Map([...byZone].map(([zone, ofZone]) => [zone, sortTimes(ofZone)])),
-    controlPlane: sortTimes(counted.filter(({ isControlPlane }) => isControlPlane)),
-  };
-}
-
-function sortTimes(counted: readonly CountedHeartbeat[]): HeartbeatTimes {
-  const ascending = (a: number, b: number): number => (a === b ? 0 : a - b);
-  return {
-    atMs: counted.map(({ atMs }) => atMs).sort(ascending),
-    nextByMs: counted.map(({ nextByMs }) => nextByMs).sort(ascending),
   };
 }
 

@@ -34,7 +34,7 @@ interface BegunHold extends Omit<OutageHold, 'untilMs' | 'recovering'> {
   readonly recovered: { readonly byMs: number; readonly evidence: OutageArithmetic } | undefined;
 }
 
-/** What remains of a hold that ended: the same outage is not held for longer, whatever became of its first nodes. */
+/** What remains of a hold that ended, or whose time was over before it began: the same outage is not held for longer, whatever became of its first nodes. */
 type EndedHold = Pick<OutageHold, 'fromMs' | 'silence'>;
 
 /** So many ended holds are remembered. */
@@ -72,10 +72,17 @@ export class PathFailureHold {
   begin(why: OutageArithmetic, silence: LastHeartbeat, firstSilenceMs: () => number): OutageHold | undefined {
     if (this.#begun !== undefined) return undefined;
     const before = this.#ended.filter((ended) => failedTogether(ended.silence, silence));
-    const fromMs = Math.min(firstSilenceMs(), ...before.map((ended) => ended.fromMs));
+    const beforeMs = Math.min(...before.map((ended) => ended.fromMs));
     const { decisions, recorder, holdMsMax, healthNowMs } = this.#options;
+    const isOver = (fromMs: number): boolean => fromMs + holdMsMax(why) <= healthNowMs();
+    // The search for the first silence costs time for each silent node, and thousands may be classified at once.
+    if (isOver(beforeMs)) return undefined;
+    const fromMs = Math.min(firstSilenceMs(), beforeMs);
+    if (isOver(fromMs)) {
+      this.#remember({ fromMs, silence });
+      return undefined;
+    }
     const holdMs = fromMs + holdMsMax(why) - healthNowMs();
-    if (holdMs <= 0) return undefined;
     this.#holds += 1;
     this.#begun = { why, fromMs, recovered: undefined, silence, serial: this.#holds };
     decisions.note({ kind: 'acts-held', outage: why.outage, holdMs, why });
@@ -101,9 +108,13 @@ export class PathFailureHold {
     else if (untilMs !== hold.untilMs) this.#begun = { ...this.#begun, why };
   }
 
+  #remember(ended: EndedHold): void {
+    this.#ended = [...this.#ended, ended].slice(-endedMax);
+  }
+
   #end({ fromMs, why, silence }: OutageHold, nowMs: number): void {
     const evidence = this.#begun?.recovered?.evidence ?? null;
-    this.#ended = [...this.#ended, { fromMs, silence }].slice(-endedMax);
+    this.#remember({ fromMs, silence });
     this.#begun = undefined;
     const heldMs = nowMs - fromMs;
     this.#options.decisions.note({ kind: 'acts-resumed', outage: why.outage, heldMs, evidence });
