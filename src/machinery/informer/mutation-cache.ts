@@ -27,14 +27,18 @@ interface MutationCacheOptions<T> {
 
 /** A watch that is behind for longer is stale: dependent work waits for it or reads live. */
 export const mutationKeepMsMax = 300_000;
+/** As {@link mutationKeepMsMax} where versions cannot be compared: the store may have been the newer one. */
+export const incomparableKeepMsMax = 30_000;
 export const mutationEntriesMax = 10_000;
 
 /**
  * Objects as the API server has them, including the results of writes and live reads (client-go `MutationCache`): until
  * the watch has delivered that version or a later one, the result overlays the store. Otherwise a decision in that time
- * would be taken twice, or on outdated state. Versions of one resource are compared as numbers. An entry is removed when
- * the store reaches it, when an object that was seen in the store is deleted, when the store is rolled back, when the store
- * was listed since, and after {@link MutationCacheOptions.keepMsMax}; beyond {@link mutationEntriesMax} entries the oldest are removed.
+ * would be taken twice, or on outdated state. Versions of one resource are compared as numbers. Of two that are none the one
+ * that was read later counts, until the store has another one than those known then, for {@link incomparableKeepMsMax} at most.
+ * An entry is removed when the store reaches it, when an object that was seen in the store is deleted, when the store is rolled
+ * back, when the store was listed since, and after {@link MutationCacheOptions.keepMsMax}; beyond {@link mutationEntriesMax}
+ * entries the oldest are removed.
  */
 export class MutationCache<T extends Named> {
   readonly #fromStore: (name: string) => T | undefined;
@@ -73,7 +77,7 @@ export class MutationCache<T extends Named> {
     if (known === undefined ? before !== undefined : isReached(known.resourceVersion, view.resourceVersion))
       return false;
     const superseded = new Set(this.#entries.get(name)?.superseded);
-    if (before !== undefined) superseded.add(before.resourceVersion);
+    for (const earlier of [before, known]) if (earlier !== undefined) superseded.add(earlier.resourceVersion);
     const stored = this.#fromStore(name)?.resourceVersion;
     this.#entries.delete(name);
     this.#entries.set(name, { view, atMs: this.#nowMs(), stored, superseded });
@@ -100,9 +104,9 @@ export class MutationCache<T extends Named> {
     const rolledBack = entry.stored !== undefined && isOlder(resourceVersion, entry.stored);
     if (rolledBack) return false;
     entry.stored = resourceVersion;
-    return areComparable(resourceVersion, entry.view.resourceVersion)
-      ? isOlder(resourceVersion, entry.view.resourceVersion)
-      : entry.superseded.has(resourceVersion);
+    if (areComparable(resourceVersion, entry.view.resourceVersion))
+      return isOlder(resourceVersion, entry.view.resourceVersion);
+    return entry.superseded.has(resourceVersion) && this.#nowMs() - entry.atMs <= incomparableKeepMsMax;
   }
 
   #bound(): void {

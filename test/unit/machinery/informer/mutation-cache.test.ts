@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import {
+  incomparableKeepMsMax,
   mutationKeepMsMax,
   mutationEntriesMax,
   MutationCache,
@@ -110,6 +111,33 @@ describe('the mutation cache', () => {
     assert.equal(version(), 'z');
     show('w');
     assert.equal(version(), 'w');
+  });
+
+  test('with versions that are not numbers, takes the later read, whatever was known before it', () => {
+    show('x');
+    assert.equal(cache.remember(at('w'), at('y')), true);
+    assert.equal(version(), 'y', 'the store has gone on since the request');
+    assert.equal(cache.remember(at('x'), at('z')), true);
+    show('y');
+    assert.equal(version(), 'z', 'an earlier response was older too');
+    assert.equal(cache.remember(at('y'), at('v')), true);
+    assert.equal(version(), 'v');
+    show('v');
+    assert.deepEqual([version(), cache.size], ['v', 0]);
+    assert.equal(cache.remember(at('u'), at('v')), false, 'nothing new');
+  });
+
+  test('with versions that are not numbers, an answer that was older after all is dropped soon', () => {
+    show('x');
+    cache.remember(at('x'), at('old'));
+    nowMs += incomparableKeepMsMax;
+    assert.equal(version(), 'old');
+    nowMs += 1;
+    assert.equal(version(), 'x');
+    show(9);
+    cache.remember(at(9), at(100));
+    nowMs += incomparableKeepMsMax + 1;
+    assert.equal(version(), '100');
   });
 
   test('is bounded in size', () => {
