@@ -6,6 +6,8 @@ import type { NodePreview, PolicyPreview, ZonePreview } from './preview.ts';
 
 const namesShownMax = 10;
 const nodesShownMax = 50;
+const notPredicted =
+  'not predicted: a taint that is added waits, for 5 minutes at most, until it is known which nodes failed with its node';
 
 export function describeWhatif(report: WhatifReport): string {
   const { nodes, zones, policies } = report;
@@ -63,7 +65,8 @@ function describeEffects({ effects, fullDisruption, nodes }: WhatifReport): read
   ];
   const lines = rows.flatMap(([what, names]) => (names.length === 0 ? [] : [`${what}: ${listNames(names)}`]));
   const { before, after } = fullDisruption;
-  return before || after ? [...lines, `full disruption: ${yes(before)} -> ${yes(after)}`] : lines;
+  const disruption = before || after ? [`full disruption: ${yes(before)} -> ${yes(after)}`] : [];
+  return [...lines, ...disruption, ...(effects.taintsAdded.length === 0 ? [] : [notPredicted])];
 }
 
 function withConflict(name: string, nodes: WhatifReport['nodes']): string {

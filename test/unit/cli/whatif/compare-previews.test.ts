@@ -58,6 +58,13 @@ test('a shorter grace period: nodes are marked and tainted at once, others are d
   assert.deepEqual(effects.podsEvicted, { before: 0, after: 3 });
 });
 
+test('where taints are added, the report says that their wait for other nodes is not predicted, and else it does not', () => {
+  const text = (after: NodePreview): string =>
+    describeWhatif(comparePreviews(aPreview({ n: calm }), aPreview({ n: after }), options));
+  assert.match(text(due), /^ {2}not predicted: a taint that is added waits, for 5 minutes at most/mu);
+  assert.doesNotMatch(text({ ...due, noExecute: 'held' }), /not predicted/u);
+});
+
 test('a breaker that opens: taints and evictions are held', () => {
   const held = { ...due, noExecute: 'held', podsEvicted: 0, podsHeld: 3 } as const;
   const breaker = { unhealthy: 2, limit: 1, open: true };
