@@ -7,7 +7,16 @@ import type { LabelRequirement } from '../../machinery/api/label-selector.ts';
  */
 export type PolicyMode = 'Enforce' | 'Observe' | 'Paused';
 
-export interface NodePolicy {
+/** Limits of evictions that are one number each, by the names of their fields; absent or undefined: no limit. */
+export const evictionLimits = ['podDeletionsPerSecond', 'maxConcurrentEvictions'] as const;
+
+/**
+ * `podDeletionsPerSecond`: rate of deletions and evictions of pods for the health of these nodes. `maxConcurrentEvictions`: how many
+ * of these nodes may be emptied at once.
+ */
+export type EvictionLimits = Readonly<Partial<Record<(typeof evictionLimits)[number], number | undefined>>>;
+
+export interface NodePolicy extends EvictionLimits {
   readonly name: string;
   /** The highest one that matches a node applies to it. */
   readonly priority: number;
@@ -29,10 +38,6 @@ export interface NodePolicy {
   readonly zones: PolicyZones | undefined;
   /** Undefined: pods of reachable nodes are deleted as those of all others. */
   readonly evictReachable: EvictReachableRule | undefined;
-  /** Deletions and evictions of pods for the health of these nodes; undefined: no limit. */
-  readonly podDeletionsPerSecond: number | undefined;
-  /** How many of these nodes may be emptied at once; undefined: no limit. */
-  readonly maxConcurrentEvictions: number | undefined;
   /** Pods in phase Succeeded or Failed are not evicted for the health of these nodes. */
   readonly keepCompletedPods: boolean;
   /** Stands for an object that is invalid: its mode holds, and it sets nothing and replaces no other policy. */

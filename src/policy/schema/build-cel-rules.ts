@@ -3,6 +3,7 @@
 // not exist, and what depends on its settings.
 import { heartbeatConditionTypes } from '../../machinery/api/conditions.ts';
 import { healthTaintKeys, outOfServiceTaintKey } from '../../machinery/api/taints.ts';
+import { evictionLimits } from '../../controller/model/policy.ts';
 import { flappingMaxDefault } from './decode-policies.ts';
 
 export interface CelRule {
@@ -41,7 +42,7 @@ export function buildCelRules(): readonly CelRule[] {
     noneOf('outOfService.taints[]', silenceTaintKeys),
     {
       path: 'limits',
-      rule: 'has(self.maxUnhealthy) || has(self.podDeletionsPerSecond) || has(self.maxConcurrentEvictions)',
+      rule: ['maxUnhealthy', ...evictionLimits].map((limit) => `has(self.${limit})`).join(' || '),
       message: 'must be set with at least one limit',
     },
     ...['cooldown', 'resetAt'].map((field) => ({

@@ -3,14 +3,16 @@ import { parseGoDuration } from '../../machinery/api/go-duration.ts';
 import { listRequirements } from '../../machinery/api/label-selector.ts';
 import { fencingTaints } from '../../machinery/api/taints.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
-import type {
-  FlappingRule,
-  MaintenanceRule,
-  NodePolicy,
-  OutOfServiceRule,
-  PolicyLimits,
-  PolicyZones,
-  ZoneSettings,
+import {
+  type EvictionLimits,
+  evictionLimits,
+  type FlappingRule,
+  type MaintenanceRule,
+  type NodePolicy,
+  type OutOfServiceRule,
+  type PolicyLimits,
+  type PolicyZones,
+  type ZoneSettings,
 } from '../../controller/model/policy.ts';
 import type { PolicyInput } from './policy-schema.ts';
 
@@ -35,8 +37,7 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     zones: decodeZones(policy),
     flapping: policy.flapping && decodeFlapping(policy.flapping),
     evictReachable: policy.evictReachable && { timeoutMs: parseDuration(policy.evictReachable.timeout) },
-    podDeletionsPerSecond: policy.limits?.podDeletionsPerSecond,
-    maxConcurrentEvictions: policy.limits?.maxConcurrentEvictions,
+    ...decodeEvictionLimits(policy.limits),
     keepCompletedPods: policy.keepCompletedPods ?? false,
   }));
 }
@@ -57,6 +58,10 @@ function decodeLimits({ maxUnhealthy, cooldown, resetAt }: PolicyInput['limits']
       resetAtMs: parseTimestamp(resetAt),
     }
   );
+}
+
+function decodeEvictionLimits(limits: PolicyInput['limits'] = {}): EvictionLimits {
+  return Object.fromEntries(evictionLimits.map((limit) => [limit, limits[limit]]));
 }
 
 const zoneFields = [

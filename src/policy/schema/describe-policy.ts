@@ -2,7 +2,12 @@ import { formatGoDuration } from '../../machinery/api/go-duration.ts';
 import type { LabelRequirement } from '../../machinery/api/label-selector.ts';
 import { fencedAnnotation } from '../../machinery/api/node.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
-import { describeMaxUnhealthy, type MaintenanceRule, type NodePolicy } from '../../controller/model/policy.ts';
+import {
+  describeMaxUnhealthy,
+  evictionLimits,
+  type MaintenanceRule,
+  type NodePolicy,
+} from '../../controller/model/policy.ts';
 
 /** A policy in one line, for a list of changed settings; `not set` without one. */
 export function describePolicy(policy: NodePolicy | undefined): string {
@@ -55,14 +60,13 @@ function describeFlapping(rule: NodePolicy['flapping']): readonly string[] {
 }
 
 function describeEvictionLimits(policy: NodePolicy): readonly string[] {
-  const { evictReachable, podDeletionsPerSecond: rate, maxConcurrentEvictions: max } = policy;
+  const { evictReachable } = policy;
   const timeoutMs = evictReachable?.timeoutMs;
   const timeout = timeoutMs === undefined ? '' : ` for ${formatGoDuration(timeoutMs)} at most`;
   return [
     ...(evictReachable === undefined ? [] : [`evictReachable${timeout}`]),
     ...(policy.keepCompletedPods ? ['keepCompletedPods'] : []),
-    ...(rate === undefined ? [] : [`podDeletionsPerSecond ${rate}`]),
-    ...(max === undefined ? [] : [`maxConcurrentEvictions ${max}`]),
+    ...evictionLimits.flatMap((limit) => (policy[limit] === undefined ? [] : [`${limit} ${policy[limit]}`])),
   ];
 }
 

@@ -3,6 +3,7 @@ import { heartbeatConditionTypes } from '../../machinery/api/conditions.ts';
 import { parseGoDuration } from '../../machinery/api/go-duration.ts';
 import { healthTaintKeys, outOfServiceTaintKey } from '../../machinery/api/taints.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
+import { evictionLimits } from '../../controller/model/policy.ts';
 import { refusal } from './describe-schema-issue.ts';
 import type { PolicyInput } from './policy-schema.ts';
 import { flappingMaxDefault } from './decode-policies.ts';
@@ -118,8 +119,7 @@ function validateMaxUnhealthy({ maxUnhealthy }: LimitsInput, path: readonly Prop
 
 /** Without `maxUnhealthy` there is no breaker to close, and one of the other limits must be set. */
 function validateNoBreaker(limits: LimitsInput, path: readonly PropertyKey[]): readonly string[] {
-  const { podDeletionsPerSecond, maxConcurrentEvictions } = limits;
-  const isEmpty = podDeletionsPerSecond === undefined && maxConcurrentEvictions === undefined;
+  const isEmpty = evictionLimits.every((limit) => limits[limit] === undefined);
   const ofBreaker = (['cooldown', 'resetAt'] as const).filter((field) => limits[field] !== undefined);
   const others = ofBreaker.map((field) => refusal([...path, field], 'absent without maxUnhealthy', limits[field]));
   return isEmpty ? [refusal(path, 'set with at least one limit', limits), ...others] : others;
