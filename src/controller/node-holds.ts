@@ -16,6 +16,7 @@ import type { ClosableWriter, NodeSource } from './model/commands.ts';
 import type { DecisionSink } from './model/decisions.ts';
 import {
   type Act,
+  type EvictionCount,
   type Hold,
   type HoldEnd,
   type HoldEvidence,
@@ -82,16 +83,22 @@ export class NodeHolds implements Holds, HoldReader {
     return hold?.scope === 'cluster';
   }
 
-  /** What holds an act that is about to be done, which is recorded; undefined: nothing does. */
-  ask(node: string, act: Act): Hold | undefined {
-    this.#stages.policies.noteQuestion(node);
-    const evidence = this.evidenceOf(node);
+  /** What holds an act that is about to be done, which is recorded; undefined: nothing does. `pod`: uid of the pod that is to be evicted. */
+  ask(node: string, act: Act, pod?: string): Hold | undefined {
+    const { policies } = this.#stages;
+    policies.noteQuestion(node);
+    const evidence = new NodeHoldEvidence(node, this.#stages, this.#options, pod);
     const hold = decideHold(evidence, act, { nowMs: this.#nowMs(), ends: endsAsked });
     this.#log.note(node, reportedAct[act], evidence.mode);
     const addsTaint = act === 'add-no-execute' || act === 'add-out-of-service';
     if (addsTaint && (hold === undefined || hold.kind === 'concurrency'))
-      this.#stages.policies.emptying.noteTaint(node, hold !== undefined);
+      policies.emptying.noteTaint(node, hold !== undefined);
     return hold;
+  }
+
+  /** Where pods (uid) that are evicted for the health of their node are counted. */
+  get evictions(): EvictionCount {
+    return this.#stages.policies.hourly;
   }
 
   of(node: string, ...acts: readonly Act[]): Iterable<Hold> {
@@ -161,11 +168,14 @@ class NodeHoldEvidence implements HoldEvidence {
   readonly #node: string;
   readonly #stages: HoldingStages;
   readonly #options: NodeHoldsOptions;
+  readonly #pod: string | undefined;
 
-  constructor(node: string, stages: HoldingStages, options: NodeHoldsOptions) {
+  /** `pod`: the uid of a pod that is to be evicted. */
+  constructor(node: string, stages: HoldingStages, options: NodeHoldsOptions, pod?: string) {
     this.#node = node;
     this.#stages = stages;
     this.#options = options;
+    this.#pod = pod;
   }
 
   get mode(): HoldEvidence['mode'] {
@@ -187,6 +197,10 @@ class NodeHoldEvidence implements HoldEvidence {
 
   get emptying(): HoldEvidence['emptying'] {
     return this.#stages.policies.emptying.fullFor(this.#node);
+  }
+
+  get hourlyLimit(): HoldEvidence['hourlyLimit'] {
+    return this.#stages.policies.hourly.reachedFor(this.#node, this.#pod);
   }
 
   get stale(): HoldEvidence['stale'] {

@@ -110,7 +110,7 @@ function buildPolicies(
   states: Pick<ConstructorParameters<typeof PolicyStage>[0], 'isHealthy' | 'beingTainted' | 'healthNowMs'>,
 ): PolicyStage {
   const { informers, recorders } = options;
-  return new PolicyStage({
+  const policies: PolicyStage = new PolicyStage({
     ...options,
     ...states,
     nodes,
@@ -120,6 +120,9 @@ function buildPolicies(
     decisions,
     recorder: recorders.nodes,
   });
+  // On standbys too: a new leader goes on counting.
+  informers.pods.onChange('evictions', (change) => policies.hourly.observe(change));
+  return policies;
 }
 
 function buildCanary(policies: PolicyStage, options: NodeLifecycleOptions): Canary | undefined {

@@ -8,6 +8,7 @@ const evidence: Readonly<Record<EvictionHold, Partial<HoldEvidence>>> = {
   paused: { mode: { mode: 'Paused', source, untilMs: Infinity } },
   maintenance: { maintenance: { policy: 'p', signals: [], untilMs: Infinity } },
   breaker: { breaker: { policy: 'p', openedAtMs: 0, untilMs: Infinity } },
+  'hourly-limit': { hourlyLimit: { policy: 'p', max: 1, untilMs: Infinity } },
   stale: { stale: 'no-contact' },
   'stale-pods': { arePodsStale: true },
   'full-disruption': { isFullyDisrupted: true },

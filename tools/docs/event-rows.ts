@@ -12,6 +12,7 @@ import {
   neverFenced,
 } from '../../src/controller/out-of-service/events.ts';
 import { keptFlapping, malformedFlapping, releasedFlapping } from '../../src/controller/flapping/events.ts';
+import { evictionsNotKnown } from '../../src/controller/policies/hourly-evictions.ts';
 import { breakerClosed, breakerOpened, malformedPause } from '../../src/controller/policies/events.ts';
 import { podNodeNotReady } from '../../src/controller/pod-readiness/events.ts';
 import { evaluationPaused, evaluationResumed } from '../../src/controller/freshness/events.ts';
@@ -146,6 +147,12 @@ export const controllerEvents: readonly EventRow[] = [
     breakerOpened,
     [{ policy: 'POLICY', inherited: false, count: breakerCount }],
     'More nodes of a policy are unhealthy than its limits allow, or a new leader goes on with the cooldown',
+  ),
+  row(
+    nodes,
+    evictionsNotKnown,
+    ['POLICY', 20, Date.parse('2026-11-21T12:00:00Z')],
+    'A process that started less than an hour ago evicts the first pod of a policy with `maxEvictionsPerHour`',
   ),
   row(
     nodes,

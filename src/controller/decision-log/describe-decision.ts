@@ -191,6 +191,7 @@ const evictionHolds: Readonly<Record<EvictionHold, string>> = {
   'late-cache': 'the node cache may be behind, and a live read does not confirm the taint (late-cache)',
   'lease-is-renewed': 'the lease of the node is being renewed (lease-is-renewed)',
   breaker: 'the breaker of the policy of the node is open (breaker)',
+  'hourly-limit': 'as many pods were evicted within an hour as the policy of the node allows (hourly-limit)',
   observed: 'the policy of the node has mode Observe (observed)',
   maintenance: 'the node is in planned maintenance (maintenance)',
   paused: 'the node is paused (paused)',

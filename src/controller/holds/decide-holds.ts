@@ -104,6 +104,15 @@ const rows: readonly HoldRow[] = [
       `at most ${full?.max === 1 ? `1 node of policy ${full.policy} is` : `${full?.max} nodes of policy ${full?.policy} are`} emptied at once`,
   },
   {
+    kind: 'hourly-limit',
+    scope: 'policy',
+    covers: ['delete-for-health'],
+    endsBy: 'time',
+    applies: ({ hourlyLimit }) => hourlyLimit && { untilMs: hourlyLimit.untilMs },
+    words: ({ hourlyLimit: limit }) =>
+      `at most ${limit?.max === 1 ? '1 pod' : `${limit?.max} pods`} of nodes of policy ${limit?.policy} may be evicted within an hour`,
+  },
+  {
     kind: 'stale',
     scope: 'cluster',
     covers: [...evicting, 'mark-pods'],

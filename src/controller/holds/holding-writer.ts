@@ -1,13 +1,28 @@
 import type { Clock } from '../../machinery/ports/clock.ts';
-import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
-import type { Act, Hold } from '../model/holds.ts';
+import {
+  type ClosableWriter,
+  type Command,
+  mayHaveBeenDone,
+  type StillWanted,
+  type WriteOutcome,
+} from '../model/commands.ts';
+import type { Act, EvictionCount, Hold } from '../model/holds.ts';
 import { classifyAct, type NodeWrite } from './classify-act.ts';
 
 interface HoldingWriterOptions {
   readonly writer: ClosableWriter;
   /** What holds a write that is about to be made, which is recorded. */
-  readonly holds: { ask(node: string, act: Act): Hold | undefined };
+  readonly holds: {
+    /** `pod`: uid of the pod that is to be evicted. */
+    ask(node: string, act: Act, pod?: string): Hold | undefined;
+    readonly evictions: EvictionCount;
+  };
   readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+/** `pod`: uid of the pod that is evicted for the health of its node. */
+interface PodWrite extends NodeWrite {
+  readonly pod: string | undefined;
 }
 
 /**
@@ -23,15 +38,28 @@ export class HoldingWriter implements ClosableWriter {
 
   carryOut(command: Command, stillWanted: StillWanted, signal?: AbortSignal): Promise<WriteOutcome> {
     const { writer } = this.#options;
-    const write = classifyAct(command);
+    const write = toPodWrite(command);
     if (write === undefined) return writer.carryOut(command, stillWanted, signal);
     const hold = this.#ask(write);
     if (hold !== undefined) return Promise.resolve({ result: 'held', forMs: this.#forMs(hold) });
-    return writer.carryOut(command, () => stillWanted() && this.#ask(write) === undefined, signal);
+    const sent = writer.carryOut(command, () => stillWanted() && this.#ask(write) === undefined, signal);
+    return write.pod === undefined ? sent : this.#settled(sent, write, command);
   }
 
-  #ask({ node, act }: NodeWrite): Hold | undefined {
-    return this.#options.holds.ask(node, act);
+  async #settled(sent: Promise<WriteOutcome>, { node, pod = '' }: PodWrite, command: Command): Promise<WriteOutcome> {
+    const outcome = await sent;
+    const isDone = outcome.result === 'written' || mayHaveBeenDone(outcome);
+    const done = command.kind === 'delete-pod' || command.kind === 'evict-pod' ? 'evicted' : 'marked';
+    this.#options.holds.evictions.settle(node, pod, isDone ? done : 'not-done');
+    return outcome;
+  }
+
+  /** A pod that may be evicted has a place from the question on, so that others that ask do not exceed a maximum with it. */
+  #ask({ node, act, pod }: PodWrite): Hold | undefined {
+    const { holds } = this.#options;
+    const hold = holds.ask(node, act, pod);
+    if (pod !== undefined && hold === undefined) holds.evictions.reserve(node, pod);
+    return hold;
   }
 
   #forMs({ untilMs, askAgainMs }: Hold): number {
@@ -45,4 +73,10 @@ export class HoldingWriter implements ClosableWriter {
   drained(): Promise<void> {
     return this.#options.writer.drained();
   }
+}
+
+function toPodWrite(command: Command): PodWrite | undefined {
+  const write = classifyAct(command);
+  if (write === undefined) return undefined;
+  return { ...write, pod: write.act === 'delete-for-health' && 'pod' in command ? command.pod.uid : undefined };
 }

@@ -147,6 +147,7 @@ export type EvictionHold =
   /** Planned maintenance of the node. */
   | 'maintenance'
   | 'breaker'
+  | 'hourly-limit'
   | PolicyEvictionHold;
 
 /** A policy or a pause holds all deletions of pods of the node, for whatever taint. */

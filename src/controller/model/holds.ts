@@ -1,6 +1,6 @@
 /** Holds: what keeps an act from being done, and the evidence from which that follows. */
 import type { StaleReason } from './freshness.ts';
-import type { EmptyingStatus, Maintenance, NodeAct, NodeHold } from './policy.ts';
+import type { EmptyingStatus, HourlyLimit, Maintenance, NodeAct, NodeHold } from './policy.ts';
 import type { SilenceOutageClass } from './decisions.ts';
 
 /** What the controller does to a node or its pods, as far as something may hold it. */
@@ -44,6 +44,7 @@ export type HoldKind =
   | 'maintenance'
   | 'breaker'
   | 'concurrency'
+  | 'hourly-limit'
   | 'stale'
   | 'stale-pods'
   | 'full-disruption'
@@ -96,6 +97,8 @@ export interface HoldEvidence {
   readonly breaker: OpenBreaker | undefined;
   /** The nodes of its policy that are emptied before this one, as many as may be at once. */
   readonly emptying: Pick<EmptyingStatus, 'policy' | 'max'> | undefined;
+  /** As many pods of nodes of its policy were evicted within an hour as may be. */
+  readonly hourlyLimit: HourlyLimit | undefined;
   readonly stale: StaleReason | undefined;
   readonly arePodsStale: boolean;
   readonly isFullyDisrupted: boolean;
@@ -124,6 +127,7 @@ export const noHolds: HoldEvidence = {
   isUncounted: false,
   breaker: undefined,
   emptying: undefined,
+  hourlyLimit: undefined,
   stale: undefined,
   arePodsStale: false,
   isFullyDisrupted: false,
@@ -149,6 +153,14 @@ export interface Holds {
   heldForMs(node: string, act: Act): number;
   /** Whether something holds this act for all nodes. */
   isHeldForAll(act: Act): boolean;
+}
+
+/** Counts pods (uid) that are evicted for the health of their node. */
+export interface EvictionCount {
+  /** A request for the pod is being sent: it has a place until that is answered. */
+  reserve(node: string, pod: string): void;
+  /** `evicted`: or it may have been. `marked`: it keeps its place for the deletion that follows. */
+  settle(node: string, pod: string, how: 'evicted' | 'marked' | 'not-done'): void;
 }
 
 /** What reports read of holds. Nothing is recorded. */

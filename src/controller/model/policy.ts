@@ -8,11 +8,11 @@ import type { LabelRequirement } from '../../machinery/api/label-selector.ts';
 export type PolicyMode = 'Enforce' | 'Observe' | 'Paused';
 
 /** Limits of evictions that are one number each, by the names of their fields; absent or undefined: no limit. */
-export const evictionLimits = ['podDeletionsPerSecond', 'maxConcurrentEvictions'] as const;
+export const evictionLimits = ['podDeletionsPerSecond', 'maxConcurrentEvictions', 'maxEvictionsPerHour'] as const;
 
 /**
  * `podDeletionsPerSecond`: rate of deletions and evictions of pods for the health of these nodes. `maxConcurrentEvictions`: how many
- * of these nodes may be emptied at once.
+ * of these nodes may be emptied at once. `maxEvictionsPerHour`: how many of their pods may be evicted for their health within an hour.
  */
 export type EvictionLimits = Readonly<Partial<Record<(typeof evictionLimits)[number], number | undefined>>>;
 
@@ -188,6 +188,14 @@ export interface NodeHold {
   readonly mode: Exclude<PolicyMode, 'Enforce'>;
   readonly source: HoldSource;
   /** Wall time of its end; Infinity: no end. */
+  readonly untilMs: number;
+}
+
+/** The maximum of evictions within an hour that a policy has reached. */
+export interface HourlyLimit {
+  readonly policy: string;
+  readonly max: number;
+  /** Wall time at which the next one is possible. */
   readonly untilMs: number;
 }
 

@@ -24,6 +24,7 @@ import type {
 import { decideKeeper } from './select-policy.ts';
 import { deriveZoneOptions } from './derive-zone.ts';
 import { EmptyingNodes, type EmptyingNodesOptions } from './emptying-nodes.ts';
+import { HourlyEvictions } from './hourly-evictions.ts';
 import { MaintenanceWatch } from './maintenance-watch.ts';
 import { NodePolicies, type PolicyOptions } from './node-policies.ts';
 import { PolicyBreakers } from './policy-breakers.ts';
@@ -55,6 +56,8 @@ export class PolicyStage {
   readonly maintenance: MaintenanceWatch;
   /** Nodes that are being emptied, where a policy has a maximum of them. */
   readonly emptying: EmptyingNodes;
+  /** Pods that were evicted within the last hour, where a policy has a maximum of them. */
+  readonly hourly: HourlyEvictions;
   readonly #options: PolicyStageOptions;
   readonly #policies: NodePolicies;
   readonly #journal: PolicyJournal;
@@ -81,6 +84,7 @@ export class PolicyStage {
       onChange: options.onBreakerChange,
     });
     this.emptying = new EmptyingNodes({ ...options, policies: this.#policies });
+    this.hourly = new HourlyEvictions({ ...options, claimsOf: (node) => this.#policies.claimsOf(node) });
     this.strictest = { current: () => this.#withShortestGrace() };
     this.#applied = options.options.current();
     showPolicyNodes(options.meter, () => this.counts());
@@ -267,8 +271,9 @@ export class PolicyStage {
 
   /** Number of entries of the largest collection. */
   get size(): number {
-    const { maintenance, emptying } = this;
-    return Math.max(...[this.#policies, this.#journal, this.#tally, maintenance, emptying].map(({ size }) => size));
+    const { maintenance, emptying, hourly } = this;
+    const collections = [this.#policies, this.#journal, this.#tally, maintenance, emptying, hourly];
+    return Math.max(...collections.map(({ size }) => size));
   }
 
   #withShortestGrace(): ControllerOptions {

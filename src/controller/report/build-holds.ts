@@ -3,12 +3,12 @@ import { policyObjectName, resetAnnotation } from '../../machinery/api/node-life
 import { pauseAnnotation } from '../../machinery/api/node.ts';
 import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
 import type { RateRule, UnconfirmedReason } from '../model/decisions.ts';
-import type { HoldKind } from '../model/holds.ts';
+import type { Hold, HoldKind } from '../model/holds.ts';
 import type { Now } from '../model/node-state.ts';
 import { controllerNames, type ControllerSelection, type PolicySource } from '../model/options.ts';
 import type { BreakerStatus, EmptyingStatus, HoldSource, Maintenance, NodeHold } from '../model/policy.ts';
 import { formatEstimate, formatPast } from './format-time.ts';
-import type { ExplainedHold, Unblocker } from './pages.ts';
+import type { ExplainedHold, FiguredHoldKind, PlainHoldKind, Unblocker } from './pages.ts';
 import type { AwaitedReport, ClusterReport, OutageHoldReport, PodBrief, ZoneReport } from './reports.ts';
 
 type Part = keyof ControllerSelection;
@@ -28,18 +28,32 @@ export interface HoldDetails {
   readonly unconfirmed: UnconfirmedReason | 'leases-missing' | undefined;
   /** The zone of the node, and its outer zone. */
   readonly zones: readonly ZoneReport[];
+  /** The words of the table for a hold that applies. */
+  readonly words: (kind: HoldKind) => string;
 }
 
-/** A hold of this kind, which applies. One of zones may be of both. */
-export function buildExplainedHolds(kind: HoldKind, details: HoldDetails): readonly ExplainedHold[] {
-  return explanations[kind](details);
+/** A hold that applies, with its figures if it has any. One of zones may be of both. */
+export function buildExplainedHolds(hold: Hold, details: HoldDetails): readonly ExplainedHold[] {
+  const { kind } = hold;
+  return isFigured(kind) ? explanations[kind](details) : [buildPlainHold(kind, hold, details)];
 }
 
-const explanations: Readonly<Record<HoldKind, (details: HoldDetails) => readonly ExplainedHold[]>> = {
+function isFigured(kind: HoldKind): kind is FiguredHoldKind {
+  return kind in explanations;
+}
+
+/** In the words of the table, with the end that it has there. */
+function buildPlainHold(kind: PlainHoldKind, { untilMs, endsBy }: Hold, { words, now }: HoldDetails): ExplainedHold {
+  const unblockedBy: Unblocker[] = endsBy === 'live-read' ? [{ kind: 'live-read' }] : [];
+  if (Number.isFinite(untilMs)) unblockedBy.push({ kind: 'ends', when: formatWallEstimate(untilMs, now) });
+  return { kind, words: words(kind), unblockedBy };
+}
+
+const explanations: Readonly<Record<FiguredHoldKind, (details: HoldDetails) => readonly ExplainedHold[]>> = {
   observed: (details) => buildModeHold(details),
   paused: (details) => buildModeHold(details),
   maintenance: ({ maintenance, now }) => [buildMaintenanceHold(maintenance, now)],
-  breaker: (details) => (details.breaker === undefined ? [] : [buildBreakerHold(details.breaker, details)]),
+  breaker: buildBreakerHolds,
   concurrency: ({ emptying, policySource }) =>
     emptying === undefined ? [] : [buildConcurrencyHold(emptying, policySource)],
   stale: ({ stale = '' }) => [{ kind: 'stale', reason: stale, unblockedBy: [{ kind: 'contact-with-api' }] }],
@@ -53,9 +67,6 @@ const explanations: Readonly<Record<HoldKind, (details: HoldDetails) => readonly
   unconfirmed: ({ unconfirmed = 'api-not-answering' }) => [
     { kind: 'unconfirmed', unblockedBy: [unconfirmedEnds[unconfirmed]] },
   ],
-  'node-is-ready': () => [{ kind: 'node-is-ready', unblockedBy: [{ kind: 'live-read' }] }],
-  'lease-is-renewed': () => [{ kind: 'lease-is-renewed', unblockedBy: [{ kind: 'live-read' }] }],
-  'late-cache': () => [{ kind: 'late-cache', unblockedBy: [{ kind: 'live-read' }] }],
   'zone-stopped': ({ zones }) => zones.flatMap(buildZoneHolds),
 };
 
@@ -180,13 +191,16 @@ function buildPolicyChange(policy: string, field: string, wanted: string, source
   return { kind: 'setting', setting: `policies[${policy}].${field}`, wanted };
 }
 
-function buildBreakerHold(
-  breaker: BreakerStatus,
-  { now, policySource }: Pick<HoldDetails, 'now' | 'policySource'>,
-): ExplainedHold {
+/** The hold of an open breaker. */
+export function buildBreakerHolds({
+  breaker,
+  now,
+  policySource,
+}: Pick<HoldDetails, 'breaker' | 'now' | 'policySource'>): readonly ExplainedHold[] {
+  if (breaker === undefined) return [];
   const { policy, nodes, unhealthy, exempt, limit } = breaker;
   const unblockedBy = [endOfBreaker(breaker, now), ...buildResets(policy, policySource)];
-  return { kind: 'breaker', policy, nodes, unhealthy, exempt, limit, unblockedBy };
+  return [{ kind: 'breaker', policy, nodes, unhealthy, exempt, limit, unblockedBy }];
 }
 
 /** An object has an annotation for it, besides the field. */

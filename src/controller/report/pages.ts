@@ -15,6 +15,7 @@ import type {
   SettingChange,
 } from '../model/decisions.ts';
 import type { FlappingReport } from '../model/flapping.ts';
+import type { HoldKind } from '../model/holds.ts';
 import type { EvictionMark, HeartbeatChannel } from '../model/node-state.ts';
 import type { ControllerName, ControllerSelection } from '../model/options.ts';
 import type { OutOfServiceState } from '../model/out-of-service.ts';
@@ -49,6 +50,7 @@ export type Unblocker =
   | { readonly kind: 'failure-known'; readonly when: Estimate }
   | { readonly kind: 'permission'; readonly needed: string }
   | { readonly kind: 'time'; readonly when: Estimate }
+  | { readonly kind: 'ends'; readonly when: Estimate }
   /** So many nodes of this zone, or of any zone if null, become ready. */
   | { readonly kind: 'nodes-ready'; readonly zone: string | null; readonly count: number }
   | { readonly kind: 'api-answers' }
@@ -108,18 +110,34 @@ export type ExplainedHold = { readonly unblockedBy: readonly Unblocker[] } & (
   | { readonly kind: 'deletion-rate'; readonly policy: string; readonly ratePerSecond: number; readonly ahead: number }
   /** The node looks silent in the caches, and its lease could not be read, or is missing as most others are. */
   | { readonly kind: 'unconfirmed' }
-  /** Signs of a recovery: its pods are not deleted while it lasts. */
-  | { readonly kind: 'node-is-ready' }
-  | { readonly kind: 'lease-is-renewed' }
-  /** The cache may lack the last change of the node. */
-  | { readonly kind: 'late-cache' }
   /** The controller does not run in this process. */
   | { readonly kind: 'not-run'; readonly part: ControllerName }
   /** The node of the pod could not be read. */
   | { readonly kind: 'node-unanswered'; readonly node: string }
   | { readonly kind: 'outage'; readonly why: OutageArithmetic }
   | { readonly kind: 'zone-stopped'; readonly zone: string; readonly rule: RateRule }
+  /** Any other kind of the table of holds: the reason in its words. */
+  | { readonly kind: PlainHoldKind; readonly words: string }
 );
+
+/** The kinds of holds of which the pages show more than the words of the table. */
+export type FiguredHoldKind = Extract<
+  HoldKind,
+  | 'observed'
+  | 'paused'
+  | 'maintenance'
+  | 'breaker'
+  | 'concurrency'
+  | 'stale'
+  | 'stale-pods'
+  | 'full-disruption'
+  | 'outage'
+  | 'unclassified'
+  | 'awaited'
+  | 'unconfirmed'
+  | 'zone-stopped'
+>;
+export type PlainHoldKind = Exclude<HoldKind, FiguredHoldKind>;
 
 export interface HistoryLine {
   readonly at: string;

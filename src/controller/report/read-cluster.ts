@@ -1,4 +1,6 @@
 import type { Now } from '../model/node-state.ts';
+import { describeHoldKind } from '../holds/decide-holds.ts';
+import { noHolds } from '../model/holds.ts';
 import { runningParts } from '../model/options.ts';
 import { buildExplainedHolds, buildProcessHolds, type HoldDetails } from './build-holds.ts';
 import type { ExplainedHold } from './pages.ts';
@@ -33,7 +35,7 @@ export function readCluster(sources: ReportSources, now: Now = readNow(sources))
 /** What holds acts for all nodes, and what this process does not do. */
 export function readClusterHolds(sources: ReportSources, cluster: ClusterReport): readonly ExplainedHold[] {
   const details = readClusterDetails(sources, cluster);
-  const held = [...sources.stages.holds.ofAll()].flatMap(({ kind }) => buildExplainedHolds(kind, details));
+  const held = [...sources.stages.holds.ofAll()].flatMap((hold) => buildExplainedHolds(hold, details));
   return [...buildProcessHolds(cluster), ...held];
 }
 
@@ -49,6 +51,7 @@ export function readClusterDetails(sources: ReportSources, cluster: ClusterRepor
     awaited: undefined,
     unconfirmed: undefined,
     zones: [],
+    words: (kind) => describeHoldKind(kind, noHolds),
   };
 }
 

@@ -12,7 +12,8 @@ import { graceOf, readyOf } from '../health/assess-node.ts';
 import type { HealthRecord } from '../health/health-record.ts';
 import type { GraceRule } from '../model/decisions.ts';
 import type { FlappingReport } from '../model/flapping.ts';
-import type { Act } from '../model/holds.ts';
+import { describeHoldKind } from '../holds/decide-holds.ts';
+import type { Act, HoldKind } from '../model/holds.ts';
 import type { OutOfServiceState } from '../model/out-of-service.ts';
 import type { BreakerStatus, EmptyingStatus, Maintenance, NodeHold } from '../model/policy.ts';
 import { podsByNode } from '../taint-eviction/taint-evictor.ts';
@@ -273,8 +274,13 @@ export class NodeReport implements HoldDetails {
   /** Every hold of what is next for the node, in the order of precedence. */
   get holds(): readonly ExplainedHold[] {
     const held = [...this.#sources.stages.holds.of(this.name, ...this.nextActs)];
-    return held.flatMap(({ kind }) => buildExplainedHolds(kind, this));
+    return held.flatMap((hold) => buildExplainedHolds(hold, this));
   }
+
+  /** The words of the table, also for the dashboard. */
+  readonly words = (kind: HoldKind): string => {
+    return describeHoldKind(kind, this.#sources.stages.holds.evidenceOf(this.name));
+  };
 
   /** See {@link readHeldUntilMs}. */
   heldUntilMs(...acts: readonly Act[]): number {

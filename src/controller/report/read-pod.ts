@@ -60,7 +60,7 @@ export function readPod(
       const held = [...sources.stages.holds.of(pod.nodeName, ...acts)];
       const zones = queueOfLostNode === undefined ? [] : [queueOfLostNode];
       const details = node ?? { ...readClusterDetails(sources, cluster), zones };
-      return held.flatMap(({ kind }) => buildExplainedHolds(kind, details));
+      return held.flatMap((hold) => buildExplainedHolds(hold, details));
     },
   };
 }

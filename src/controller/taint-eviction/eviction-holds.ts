@@ -23,7 +23,7 @@ const checkAgainMs = 1_000;
 export interface EvictionHoldsOptions {
   readonly nodes: NodeSource;
   /** `ask` records the question. */
-  readonly holds: Pick<HoldReader, 'of'> & { ask(node: string, act: Act): unknown };
+  readonly holds: Pick<HoldReader, 'of'> & { ask(node: string, act: Act, pod: string): unknown };
   /** Whether the watch of nodes has not reached this version of a pod: what had happened before may not be in the cache. */
   readonly isNodeWatchBehind: (resourceVersion: string) => boolean;
   /** A recent live read of the node, sent since this time; undefined while there is none, and then one is started. */
@@ -83,11 +83,12 @@ export class EvictionHolds {
 
   /** Whether a deletion that is due may proceed. To be called again as the result says. */
   check(pod: PodView, eviction: TimedEviction): HoldAnswer {
-    this.#options.holds.ask(eviction.node, actOf(eviction.evictAt));
+    const asked = this.#options.holds.ask(eviction.node, actOf(eviction.evictAt), pod.uid);
     const why = this.reasonFor(eviction, eviction.evictAt);
     if (why === undefined) {
       eviction.hold = undefined;
-      return 'free';
+      // Pods that are being evicted may use up what the policy allows.
+      return asked === undefined ? 'free' : { checkAgainMs };
     }
     if (eviction.hold?.why !== why && why !== 'late-cache') this.#noteHeld(pod, why);
     const hold = extendHold(eviction.hold, why, this.#nowMs(), this.#readySince(eviction.node));
@@ -173,6 +174,7 @@ const evictionHolds: ReadonlySet<HoldKind> = new Set<EvictionHold>([
   'paused',
   'maintenance',
   'breaker',
+  'hourly-limit',
   'stale',
   'stale-pods',
   'full-disruption',

@@ -2,9 +2,9 @@
 import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { HoldBanner } from '../protocol.ts';
 import { steadyTime } from './steady-time.ts';
-import { buildExplainedHolds, buildZoneHolds } from '../../controller/report/build-holds.ts';
+import { buildBreakerHolds, buildZoneHolds } from '../../controller/report/build-holds.ts';
 import type { ExplainedHold, Unblocker } from '../../controller/report/pages.ts';
-import { readClusterDetails, readClusterHolds } from '../../controller/report/read-cluster.ts';
+import { readClusterHolds } from '../../controller/report/read-cluster.ts';
 import type { ClusterReport } from '../../controller/report/reports.ts';
 import { describeHoldReason, describeUnblocker } from '../../controller/report/text/describe-holds.ts';
 import type { NotedDecision } from '../../controller/decision-log/decision-log.ts';
@@ -49,8 +49,7 @@ export class DashboardHolds {
   }
 
   #breakers(breaker: BreakerStatus, cluster: ClusterReport): readonly HoldBanner[] {
-    const details = { ...readClusterDetails(this.#sources, cluster), breaker };
-    return buildExplainedHolds('breaker', details).map((hold) => this.#banner(hold, cluster, breaker.openedAtMs));
+    return buildBreakerHolds({ ...cluster, breaker }).map((hold) => this.#banner(hold, cluster, breaker.openedAtMs));
   }
 
   /** Where nodes wait. */

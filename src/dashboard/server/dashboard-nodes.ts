@@ -1,5 +1,4 @@
 // The state of one node for the dashboard, from its report.
-import { describeHoldKind } from '../../controller/holds/decide-holds.ts';
 import type { WaitingPod } from '../../controller/model/waiting-pods.ts';
 import {
   type Action,
@@ -68,7 +67,7 @@ export class DashboardNodes {
     const { holds, evictor } = this.#sources.stages;
     const act = report.state === 'suspect' ? 'mark-unknown' : report.nextActs.at(-1);
     const [hold] = act === undefined ? [] : holds.of(report.name, act);
-    if (hold !== undefined) return describeHoldKind(hold.kind, holds.evidenceOf(report.name));
+    if (hold !== undefined) return report.words(hold.kind);
     return describeWait(scheduled && evictor.waitingPod(scheduled.pod));
   }
 }

@@ -163,6 +163,9 @@ const limits = fields({
   maxConcurrentEvictions: integer(1, nodesMax)
     .optional()
     .describe('How many of these nodes may be emptied by a NoExecute taint at once; no limit if not set'),
+  maxEvictionsPerHour: integer(1, 10_000)
+    .optional()
+    .describe('How many pods may be evicted for the health of these nodes within any hour; no limit if not set'),
 });
 
 const recoveriesMax = 100;

@@ -237,7 +237,7 @@ export const knownDefects: readonly Mutant[] = [
     name: 'response-forgotten-too-early',
     what: 'the watch delivers the first of two writes, and the second one is sent again',
     file: 'machinery/informer/mutation-cache.ts',
-    find: 'return areComparable(resourceVersion, entry.view.resourceVersion)\n      ? isOlder(resourceVersion, entry.view.resourceVersion)\n      : entry.superseded.has(resourceVersion);',
+    find: 'if (areComparable(resourceVersion, entry.view.resourceVersion))\n      return isOlder(resourceVersion, entry.view.resourceVersion);\n    return entry.superseded.has(resourceVersion) && this.#nowMs() - entry.atMs <= incomparableKeepMsMax;',
     replace: 'return resourceVersion === [...entry.superseded][0];',
   },
   {
@@ -249,7 +249,7 @@ export const knownDefects: readonly Mutant[] = [
     also: [
       {
         file: 'machinery/informer/mutation-cache.ts',
-        find: 'return areComparable(resourceVersion, entry.view.resourceVersion)\n      ? isOlder(resourceVersion, entry.view.resourceVersion)\n      : entry.superseded.has(resourceVersion);',
+        find: 'if (areComparable(resourceVersion, entry.view.resourceVersion))\n      return isOlder(resourceVersion, entry.view.resourceVersion);\n    return entry.superseded.has(resourceVersion) && this.#nowMs() - entry.atMs <= incomparableKeepMsMax;',
         replace: 'return entry.superseded.has(resourceVersion);',
       },
     ],
@@ -265,8 +265,8 @@ export const knownDefects: readonly Mutant[] = [
     name: 'hold-kept-after-its-end',
     what: 'time in which a deletion was not held counts as held: the next hold of a pod ends too early',
     file: 'controller/taint-eviction/eviction-holds.ts',
-    find: "eviction.hold = undefined;\n      return 'free';",
-    replace: "return 'free';",
+    find: 'eviction.hold = undefined;\n      // Pods',
+    replace: '// Pods',
   },
   {
     name: 'later-path-failure-holds-again',

@@ -184,4 +184,18 @@ export const meetingDefects: readonly Mutant[] = [
     find: "      case 'requeue':\n",
     replace: "      case 'requeue':\n        this.#backoff.forget(key);\n",
   },
+  {
+    name: 'hourly-limit-off-by-one',
+    what: 'one pod more than the maximum of a policy is evicted within an hour',
+    file: 'controller/policies/hourly-evictions.ts',
+    find: 'if (over < 0) return undefined;',
+    replace: 'if (over <= 0) return undefined;',
+  },
+  {
+    name: 'hourly-limit-without-places',
+    what: 'pods whose requests are in flight do not count for the maximum within an hour',
+    file: 'controller/policies/hourly-evictions.ts',
+    find: '(pod === undefined ? 0 : others)',
+    replace: '0 * others',
+  },
 ];

@@ -7,12 +7,13 @@ import { estimateText, type Row, secondsText, textOf, type Texts } from './forma
 
 export function describeHold(hold: ExplainedHold): string {
   const ways = hold.unblockedBy.map((way) => textOf(unblockers, 'kind', way));
-  return `${textOf(holdReasons, 'kind', hold)}; would end: ${ways.join(', or ')}`;
+  const end = ways.length === 0 ? '' : `; would end: ${ways.join(', or ')}`;
+  return `${describeHoldReason(hold)}${end}`;
 }
 
 /** A hold as a sentence, without what would end it. */
 export function describeHoldReason(hold: ExplainedHold): string {
-  return textOf(holdReasons, 'kind', hold);
+  return 'words' in hold ? hold.words : textOf(holdReasons, 'kind', hold);
 }
 
 /** What ends a hold, without an expected time. */
@@ -24,7 +25,7 @@ export function holdRows(holds: readonly ExplainedHold[]): readonly Row[] {
   return holds.length === 0 ? [['holds', 'none']] : holds.map((hold) => ['held', describeHold(hold)]);
 }
 
-const holdReasons: Texts<'kind', ExplainedHold> = {
+const holdReasons: Texts<'kind', Exclude<ExplainedHold, { readonly words: string }>> = {
   'not-leader': () => 'this replica is not the leader: it writes nothing and evaluates no zone',
   shadow: () => 'shadow mode: nothing is written, and what is shown here is what would be done',
   observed: ({ policy }) =>
@@ -47,9 +48,6 @@ const holdReasons: Texts<'kind', ExplainedHold> = {
   'deletion-rate': ({ policy, ratePerSecond, ahead }) =>
     `waits for a token of policy ${policy} (podDeletionsPerSecond ${ratePerSecond}), ${ahead} ahead`,
   unconfirmed: () => 'it looks silent, and a live read of its lease does not confirm it',
-  'node-is-ready': () => 'it is Ready, so its taint is about to be removed and no pod is evicted for its health',
-  'lease-is-renewed': () => 'its lease is being renewed, so no pod is evicted for its health',
-  'late-cache': () => 'the cache may lack its last change',
   'not-run': ({ part }) => `this process does not run the ${part}, so its actions are not predicted here`,
   'node-unanswered': ({ node }) => `node ${node} could not be read from the API server`,
   'full-disruption': () => 'all zones are fully disrupted, so no node is tainted and no pod is evicted',
@@ -67,6 +65,7 @@ const unblockers: Texts<'kind', Unblocker> = {
   heartbeats: () => 'enough of the others send a heartbeat',
   'failure-known': ({ when }) => `the others have sent one, or are silent too, ${estimateText(when)}`,
   time: ({ when }) => `the maximum hold ends ${estimateText(when)}`,
+  ends: ({ when }) => `it ends ${estimateText(when)}`,
   setting: ({ setting, wanted }) => `${setting} set to ${wanted} in the config file`,
   field: ({ object, field, wanted }) => `${field} of ${object} set to ${wanted}`,
   annotation: ({ annotation }) => `annotation ${annotation} removed from the node`,
@@ -91,6 +90,7 @@ const unblockers: Texts<'kind', Unblocker> = {
 
 const timelessUnblockers: Readonly<Partial<Record<Unblocker['kind'], string>>> = {
   time: 'the maximum hold ends',
+  ends: 'it ends',
   'maintenance-maximum': 'the maximum of the maintenance is over',
   'cooldown-ends': 'the cooldown ends',
   'refusal-timeout': 'it is deleted',

@@ -51,6 +51,8 @@ function aWriter(): { readonly writer: ClosableWriter; readonly sent: Command[] 
   return { writer, sent };
 }
 
+const evictions = { reserve: () => undefined, settle: () => undefined };
+
 for (const [command, act] of commands) {
   test(`${command.kind} is sent unless ${act ?? 'nothing'} of its node is held`, async () => {
     const { writer, sent } = aWriter();
@@ -59,7 +61,7 @@ for (const [command, act] of commands) {
       asked.push(`${name} ${kind}`);
       return hold;
     };
-    const holding = new HoldingWriter({ writer, holds: { ask }, clock: { nowMs: () => 0 } });
+    const holding = new HoldingWriter({ writer, holds: { ask, evictions }, clock: { nowMs: () => 0 } });
     const outcome = await holding.carryOut(command, () => true);
     assert.deepEqual(asked, act === undefined ? [] : [`n ${act}`]);
     assert.deepEqual(outcome, act === undefined ? { result: 'written' } : { result: 'held', forMs: Infinity });
@@ -70,7 +72,7 @@ for (const [command, act] of commands) {
 test('a hold that begins while a command waits stops it, and the end of a hold is stated', async () => {
   const { writer, sent } = aWriter();
   let current: Hold | undefined;
-  const holds = { ask: () => current };
+  const holds = { ask: () => current, evictions };
   const holding = new HoldingWriter({ writer, holds, clock: { nowMs: () => 400 } });
   const waiting = holding.carryOut({ kind: 'delete-pod', pod }, () => true);
   current = { ...hold, kind: 'paused', untilMs: 1_000 };

@@ -276,12 +276,16 @@ const malformed: readonly (readonly [unknown, string])[] = [
     'policies[0].limits.maxConcurrentEvictions: must be an integer from 1 to 1000000 (got 0)',
   ],
   [
+    aPolicyWith({ limits: { maxEvictionsPerHour: 10_001 } }),
+    'policies[0].limits.maxEvictionsPerHour: must be an integer from 1 to 10000 (got 10001)',
+  ],
+  [
     aPolicyWith({ limits: { maxConcurrentEvictions: 1.5 } }),
     'policies[0].limits.maxConcurrentEvictions: must be an integer from 1 to 1000000 (got 1.5)',
   ],
   [
     withLimits({ reset: true }),
-    'policies[0].limits.reset: unknown field; accepted: maxUnhealthy, cooldown, resetAt, podDeletionsPerSecond, maxConcurrentEvictions',
+    'policies[0].limits.reset: unknown field; accepted: maxUnhealthy, cooldown, resetAt, podDeletionsPerSecond, maxConcurrentEvictions, maxEvictionsPerHour',
   ],
 ];
 
@@ -371,6 +375,7 @@ test('a policy with all fields', () => {
       resetAt: '2026-11-23T19:00:00+01:00',
       podDeletionsPerSecond: 0.5,
       maxConcurrentEvictions: 3,
+      maxEvictionsPerHour: 20,
     },
     outOfService: { conditions: ['Fenced'], taints: ['example.com/off'] },
     flapping: { recoveries: 3, within: '1h', initial: '2m', max: '30m', budget: { count: 2 } },
@@ -414,6 +419,7 @@ test('a policy with all fields', () => {
       evictReachable: { timeoutMs: 900_000 },
       podDeletionsPerSecond: 0.5,
       maxConcurrentEvictions: 3,
+      maxEvictionsPerHour: 20,
       keepCompletedPods: true,
     },
   ]);

@@ -1,0 +1,156 @@
+// The maximum of evictions within an hour of a policy: counted by every replica, exact for any hour, and held through the table.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { evictedByTaint } from '../../../src/machinery/api/conditions.ts';
+import type { ControllerOptions } from '../../../src/controller/model/options.ts';
+import type { NodePolicy } from '../../../src/controller/model/policy.ts';
+import { Budget } from '../../support/budget.ts';
+import { aPolicy } from '../../support/builders.ts';
+import type { ControllerWorld } from '../../support/controller-world.ts';
+import { aZonedWorld, names } from '../../support/zoned-world.ts';
+
+const hourS = 3_600;
+const pods = names(12, 'pod-');
+
+/** 12 pods on `a-0` and `a-1`, of which 5 may be evicted within an hour; one on `b-0`, which is in no policy. */
+function aWorld(policy: Partial<NodePolicy> = {}, over: Partial<ControllerOptions> = {}): ControllerWorld {
+  const policies = [aPolicy({ maxEvictionsPerHour: 5, ...policy })];
+  const world = aZonedWorld({ a: 6, b: 4 }, { policies, nodeEvictionRate: 1, ...over });
+  for (const [place, pod] of pods.entries()) world.addPod(pod, `a-${place % 2}`);
+  world.addPod('other', 'b-0');
+  return world;
+}
+
+async function fail(world: ControllerWorld): Promise<void> {
+  await world.running(1);
+  for (const node of ['a-0', 'a-1', 'b-0']) world.post(node, 'False');
+}
+
+const leftOf = (world: ControllerWorld): number => world.evicted().filter((name) => name !== 'other').length;
+
+/** The most evictions of the policy within any hour. */
+function mostInAnHour(world: ControllerWorld): number {
+  const times = world.writes.flatMap(({ verb, name, atSeconds }) =>
+    verb === 'patch' || name === 'other' ? [] : [atSeconds],
+  );
+  return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + hourS).length));
+}
+
+const modes: Readonly<Record<string, Partial<ControllerOptions>>> = {
+  taints: {},
+  'eviction mode': { taintBasedEvictions: false, podEvictionTimeoutMs: 10_000 },
+};
+
+for (const [mode, over] of Object.entries(modes))
+  test(`${mode}: no hour has more evictions than the maximum, and each is made when its hour is over`, async () => {
+    await using world = aWorld({}, over);
+    await fail(world);
+    await world.advance(60);
+    assert.deepEqual([leftOf(world), world.evicted().includes('other')], [5, true]);
+    await world.advance(hourS - 70);
+    assert.equal(leftOf(world), 5);
+    await world.advance(80);
+    assert.equal(leftOf(world), 10);
+    await world.advance(hourS);
+    assert.deepEqual([leftOf(world), mostInAnHour(world)], [12, 5]);
+  });
+
+test('slow requests that are sent beside each other do not exceed it, and those that fail give their places back', async () => {
+  await using world = aWorld({ maxEvictionsPerHour: 3 });
+  const over = new AbortController();
+  world.failNext('delete', 'pods', 'forbidden', 2);
+  world.beforeWrite = ({ resource }) =>
+    resource === 'pods' ? world.clock.sleep(1_000, over.signal) : Promise.resolve();
+  await fail(world);
+  await world.advance(120);
+  over.abort();
+  assert.equal(leftOf(world), 3);
+});
+
+test('an eviction that may have been done counts', async () => {
+  await using world = aWorld();
+  world.failNext('delete', 'pods', 'internal', 2);
+  await fail(world);
+  await world.advance(120);
+  assert.equal(leftOf(world), 3);
+});
+
+test('it shows as the first hold with its end, and more at once is possible as soon as the maximum is raised or gone', async () => {
+  await using world = aWorld();
+  await fail(world);
+  await world.advance(60);
+  const { holds } = world.lifecycle.stages;
+  const [hold, ...others] = [...holds.of('a-0', 'delete-for-health')];
+  assert.deepEqual([hold?.kind, hold?.scope, others], ['hourly-limit', 'policy', []]);
+  const endsInS = ((hold?.untilMs ?? 0) - world.clock.nowMs()) / 1_000;
+  assert.ok(endsInS > hourS - 61 && endsInS <= hourS, `${endsInS} s`);
+  assert.equal(world.decided('eviction-held').at(-1)?.why, 'hourly-limit');
+  world.changeOptions({ policies: [aPolicy({ maxEvictionsPerHour: 7 })] });
+  await world.advance(3);
+  assert.equal(leftOf(world), 7);
+  world.changeOptions({ policies: [aPolicy()] });
+  await world.advance(3);
+  assert.equal(leftOf(world), 12);
+});
+
+test('deletions for the taint of another client go on, and taints are added', async () => {
+  await using world = aWorld({ maxEvictionsPerHour: 1 });
+  await fail(world);
+  await world.advance(60);
+  const tainted = ['a-0', 'a-1'].filter((node) => world.taints(node).includes('not-ready:NoExecute'));
+  assert.deepEqual([leftOf(world), tainted], [1, ['a-0', 'a-1']]);
+  world.setTaints('a-0', [
+    ...(world.node('a-0').spec?.taints ?? []),
+    { key: 'example.com/drain', effect: 'NoExecute' },
+  ]);
+  await world.advance(10);
+  const onFirst = pods.filter((_, place) => place % 2 === 0);
+  assert.ok(onFirst.every((pod) => world.evicted().includes(pod)));
+});
+
+test('pods that a budget holds take no place', async () => {
+  await using world = aWorld({ maxEvictionsPerHour: 2, evictReachable: { timeoutMs: 600_000 } });
+  const budget = new Budget(world);
+  await fail(world);
+  await world.advance(120);
+  assert.equal(leftOf(world), 0);
+  assert.ok(budget.asked.length > 2 * pods.length, `${budget.asked.length} requests, more than have a place`);
+});
+
+test('a standby counts what the leader evicts, and goes on counting when it leads', async () => {
+  await using world = aWorld();
+  const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute', timeAdded: '2026-01-02T03:04:00Z' };
+  for (const node of ['a-0', 'a-1']) {
+    world.post(node, 'False');
+    world.setTaints(node, [taint]);
+  }
+  for (const pod of pods.slice(0, 4))
+    world.changePod(pod, (stored) => {
+      const condition = { ...evictedByTaint, status: 'True' };
+      const metadata = {
+        ...stored.metadata,
+        deletionTimestamp: '2026-01-02T03:04:05Z',
+        deletionGracePeriodSeconds: 30,
+      };
+      return { ...stored, metadata, status: { ...stored.status, conditions: [condition] } };
+    });
+  await world.advance(600);
+  await world.running(60);
+  assert.equal(leftOf(world), 1);
+  await world.advance(hourS - 600);
+  assert.equal(leftOf(world), 5, 'four more, when their hour is over');
+});
+
+test('a process that starts does not know what is gone, counts from then on, and says so once', async () => {
+  await using world = aWorld();
+  await fail(world);
+  await world.advance(60);
+  await world.restart();
+  await world.advance(60);
+  assert.equal(leftOf(world), 10);
+  const messages = world.nodeEvents.drafts.flatMap(({ reason, message }) =>
+    reason === 'EvictionsNotKnown' ? [message] : [],
+  );
+  assert.equal(messages.length, 2, 'one of each process');
+  assert.match(messages[1] ?? '', /^Policy zone-a: evictions before .* do not count for maxEvictionsPerHour \(5\)$/u);
+});
