@@ -67,7 +67,7 @@ interface Announcement {
   readonly notedAtMs: number;
 }
 
-interface JudgedHeartbeat extends CountedHeartbeat {
+interface AssessedHeartbeat extends CountedHeartbeat {
   readonly isSilent: boolean;
 }
 
@@ -317,7 +317,7 @@ export class OutageWatch {
     }
   }
 
-  *#countedHeartbeats(delays: RenewalDelays): Iterable<JudgedHeartbeat> {
+  *#countedHeartbeats(delays: RenewalDelays): Iterable<AssessedHeartbeat> {
     for (const silent of this.#silent.values())
       if (isEvidence(silent)) yield toCounted(silent.observed, silent.heartbeatAtMs, true);
     for (const living of this.#options.expectedSilences())
@@ -367,16 +367,16 @@ function toCounted(
   { zone, windowMs, isControlPlane = false }: ObservedSilence,
   atMs: number,
   isSilent: boolean,
-): JudgedHeartbeat {
+): AssessedHeartbeat {
   return { zone, atMs, nextByMs: atMs + windowMs, isControlPlane, isSilent };
 }
 
 function buildEvidence(
-  counted: readonly JudgedHeartbeat[],
+  counted: readonly AssessedHeartbeat[],
   delays: RenewalDelays,
   builtAtMs: number,
 ): HeartbeatEvidence {
-  const renews = ({ isSilent, nextByMs }: JudgedHeartbeat): boolean => !isSilent && builtAtMs <= nextByMs;
+  const renews = ({ isSilent, nextByMs }: AssessedHeartbeat): boolean => !isSilent && builtAtMs <= nextByMs;
   const known = counted.map((each) => (renews(each) ? { ...each, atMs: Infinity, nextByMs: Infinity } : each));
   return {
     builtAtMs,
