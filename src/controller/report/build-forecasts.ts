@@ -77,7 +77,8 @@ export function buildEvictionForecast(
   return { pod, state: 'predicted', cause, given, atMs: atMs + seconds * 1_000 };
 }
 
-function buildScheduledForecast(
+/** Eviction of a pod that is scheduled. */
+export function buildScheduledForecast(
   { pod, wait }: Pick<PodBrief, 'pod' | 'wait'>,
   { taint, forHealth, toleratedSeconds, atMs: dueAtMs }: NonNullable<PodBrief['timedEviction']>,
   node: HeldNode,
@@ -110,17 +111,16 @@ export function toleranceOf(toleration: Toleration | undefined): {
 
 /** Undefined where it has a NoExecute taint or there is no cause. */
 function buildTaintForecast(report: NodeReport): NodeForecast['taint'] {
-  const { name, zone, ready, heartbeat, taints, awaited } = report;
+  const { name, zone, ready, heartbeat, taints } = report;
   const { monotonicMs } = report.now;
   if (taints.rationedKey !== undefined) {
-    // What the others do decides; it is no prediction for this node alone.
-    const notBeforeMs = awaited === undefined ? report.heldUntilMs('add-no-execute') : Infinity;
+    const notBeforeMs = report.heldUntilMs('add-no-execute');
     const atMs = estimateNodeSlotMs(name, zone, { atMs: monotonicMs, notBeforeMs });
     return { key: taints.rationedKey, given: 'nothing-changes', atMs };
   }
   if (heartbeat === undefined || ready === 'Unknown' || ready === 'False') return undefined;
   const change = rateChange(report);
-  const notBeforeMs = awaited === undefined ? report.heldUntilMs('mark-unknown', 'add-no-execute') : Infinity;
+  const notBeforeMs = report.heldUntilMs('mark-unknown', 'add-no-execute');
   const atMs = estimateNodeSlotMs(name, zone, { atMs: change.atMs, change, notBeforeMs });
   return { key: taintKeys.unreachable, given: 'no-heartbeat', atMs };
 }
@@ -141,12 +141,14 @@ function buildNodeEvictionForecast(report: NodeReport, eviction: NodeEvictionRep
   return { mark, given, due, atMs: evictionSlotMs(report, eviction) };
 }
 
-function evictionSlotMs(report: NodeReport, { dueAtMs, beforeMs }: NodeEvictionReport): number {
-  const { name, ready, zone, awaited, now } = report;
+function evictionSlotMs(report: NodeReport, eviction: NodeEvictionReport): number {
+  const { name, ready, zone, now } = report;
+  const { mark, dueAtMs } = eviction;
   const becomesSilent = ready !== 'False' && ready !== 'Unknown';
-  if (dueAtMs === undefined || awaited !== undefined) return Infinity;
+  if (dueAtMs === undefined) return Infinity;
   const notBeforeMs = report.heldUntilMs(...(becomesSilent ? (['mark-unknown'] as const) : []), 'empty-node');
   const change = becomesSilent ? rateChange(report) : undefined;
+  const beforeMs = notBeforeMs === Infinity || mark !== 'unmarked' ? [] : eviction.beforeMs;
   return estimateNodeSlotMs(name, zone, { atMs: Math.max(dueAtMs, now.monotonicMs), beforeMs, change, notBeforeMs });
 }
 

@@ -4,14 +4,17 @@ import { noHolds } from '../model/holds.ts';
 import { runningParts } from '../model/options.ts';
 import { buildExplainedHolds, buildProcessHolds, type HoldDetails } from './build-holds.ts';
 import type { ExplainedHold } from './pages.ts';
-import { readZone } from './read-zone.ts';
-import type { ClusterReport, OutageHoldReport, ZoneReport } from './reports.ts';
+import { readDueNodes } from './read-eviction.ts';
+import { readInnerZones, readZone } from './read-zone.ts';
+import type { ClusterReport, DueNode, InnerZone, OutageHoldReport, ZoneReport } from './reports.ts';
 import { type ReportSources, toMonotonicMs } from './report-sources.ts';
 
 /** The state of all that concerns every node. `now`: by default the time of the clock. */
 export function readCluster(sources: ReportSources, now: Now = readNow(sources)): ClusterReport {
   const { leadership, holder, stages, controllers, options, shadow } = sources;
   const zones = new Map<string, ZoneReport>();
+  let inner: ReturnType<typeof readInnerZones> | undefined;
+  let due: ReturnType<typeof readDueNodes> | undefined;
   const cluster = {
     now,
     healthNowMs: stages.freshness.nowMs(),
@@ -27,6 +30,14 @@ export function readCluster(sources: ReportSources, now: Now = readNow(sources))
       const report = zones.get(key) ?? readZone(key, sources, cluster);
       zones.set(key, report);
       return report;
+    },
+    innerOf(outer: string): readonly InnerZone[] {
+      inner ??= readInnerZones(sources);
+      return inner.get(outer) ?? [];
+    },
+    dueIn(zone: string): readonly DueNode[] {
+      due ??= readDueNodes(sources, cluster);
+      return due.get(zone) ?? [];
     },
   } as const;
   return cluster;

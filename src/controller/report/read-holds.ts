@@ -19,8 +19,12 @@ export function readHeldUntilMs(
   { leading, now }: ClusterReport,
 ): number {
   if (!leading) return Infinity;
-  const ends = [...stages.holds.of(node, ...acts)].map((hold) => endOf(hold) - now.wallMs + now.monotonicMs);
-  return Math.max(-Infinity, ...ends);
+  let untilMs = -Infinity;
+  for (const hold of stages.holds.of(node, ...acts)) {
+    untilMs = Math.max(untilMs, endOf(hold) - now.wallMs + now.monotonicMs);
+    if (untilMs === Infinity) break;
+  }
+  return untilMs;
 }
 
 function endOf({ kind, untilMs }: Hold): number {

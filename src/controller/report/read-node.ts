@@ -254,7 +254,7 @@ export class NodeReport implements HoldDetails {
 
   /** Undefined in taint mode. */
   get eviction(): NodeEvictionReport | undefined {
-    return readEviction(this.node, this.#record, this.#sources);
+    return readEviction(this.node, this.#record, this.#sources, this.cluster);
   }
 
   /** What begins to empty it. */

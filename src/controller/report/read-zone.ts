@@ -1,19 +1,20 @@
 import { isOuterZone, outerZoneOf, zoneName } from '../../machinery/api/zone.ts';
 import { estimateRecoveriesToNormal } from './estimate-hypotheses.ts';
-import type { ClusterReport, QueueReport, ZoneReport } from './reports.ts';
+import type { ClusterReport, InnerZone, QueueReport, ZoneReport } from './reports.ts';
 import type { ReportSources } from './report-sources.ts';
 
 /** The state of a zone, or of an outer zone. What costs time proportional to its queue is read when it is asked for. */
 export function readZone(
   key: string,
   sources: ReportSources,
-  cluster: Pick<ClusterReport, 'now' | 'zone'>,
+  cluster: Pick<ClusterReport, 'now' | 'zone' | 'innerOf'>,
 ): ZoneReport {
   const { zones, queues, policies } = sources.stages;
   const arithmetic = zones.plan(key)?.why;
   const outer = outerZoneOf(key);
   const queue = queues.get(key);
   const { monotonicMs } = cluster.now;
+  let competing: readonly number[] | undefined;
   let places: ReadonlyMap<string, number> | undefined;
   const report = {
     zone: zoneName(key),
@@ -21,7 +22,7 @@ export function readZone(
     arithmetic,
     queue: readQueue(key, sources, monotonicMs),
     get waiting() {
-      return isOuterZone(key) ? countWaiting(key, sources) : (queue?.size ?? 0);
+      return isOuterZone(key) ? countWaiting(cluster.innerOf(key)) : (queue?.size ?? 0);
     },
     allowed: { ratePerSecond: queue?.ratePerSecond ?? 0, tokens: queue?.tokens(monotonicMs) ?? 0 },
     recoveriesToNormal:
@@ -30,8 +31,9 @@ export function readZone(
       return outer === undefined ? undefined : cluster.zone(outer);
     },
     get competing() {
-      const others = outer === undefined ? [] : queues.competing(key).filter((other) => other !== key);
-      return others.map((other) => queues.get(other)?.size ?? 0);
+      return (competing ??= (outer === undefined ? [] : cluster.innerOf(outer))
+        .filter(({ zone }) => zone !== key)
+        .map(({ waiting }) => waiting));
     },
     placeOf(node: string) {
       places ??= new Map(report.queue.nodes.map((name, place) => [name, place]));
@@ -56,8 +58,15 @@ function readQueue(key: string, { stages: { queues } }: ReportSources, nowMs: nu
   };
 }
 
-/** Number of nodes that wait in the zones of this outer zone. */
-function countWaiting(outer: string, { stages: { zones, queues } }: ReportSources): number {
-  const inner = zones.zonesOfAllLevels().filter((zone) => outerZoneOf(zone) === outer);
-  return inner.reduce((sum, zone) => sum + (queues.get(zone)?.size ?? 0), 0);
+/** The zones in which nodes wait, by their outer zones. */
+export function readInnerZones({ stages: { queues } }: ReportSources): ReadonlyMap<string, readonly InnerZone[]> {
+  const inner = queues.zones().flatMap((zone) => {
+    const [outer, waiting] = [outerZoneOf(zone), queues.get(zone)?.size ?? 0];
+    return outer === undefined || waiting === 0 ? [] : [{ outer, zone, waiting }];
+  });
+  return Map.groupBy(inner, ({ outer }) => outer);
+}
+
+function countWaiting(inner: readonly InnerZone[]): number {
+  return inner.reduce((sum, { waiting }) => sum + waiting, 0);
 }

@@ -28,6 +28,10 @@ export interface ClusterReport {
   readonly stale: string | undefined;
   readonly fullDisruption: boolean;
   zone(key: string): ZoneReport;
+  /** The zones of an outer zone in which nodes wait. */
+  innerOf(outer: string): readonly InnerZone[];
+  /** Eviction mode: the nodes of a zone that wait for the end of their timeout, in the order in which they will be queued. */
+  dueIn(zone: string): readonly DueNode[];
 }
 
 /** The hold because most nodes of several zones became silent together. */
@@ -100,6 +104,18 @@ interface RemovalWaitReport {
   };
   /** The wait for a token of the policy. */
   readonly rate?: RateWait;
+}
+
+/** A zone of an outer zone, with the number of nodes in its queue. */
+export interface InnerZone {
+  readonly zone: string;
+  readonly waiting: number;
+}
+
+/** Eviction mode: a node whose timeout ends then. */
+export interface DueNode {
+  readonly name: string;
+  readonly atMs: number;
 }
 
 /** Eviction mode: the progress of a node's eviction. */

@@ -2,8 +2,8 @@
 import type { WaitingPod } from '../../controller/model/waiting-pods.ts';
 import {
   type Action,
-  buildEvictionForecast,
   buildNodeForecast,
+  buildScheduledForecast,
   type EvictionForecast,
 } from '../../controller/report/build-forecasts.ts';
 import { buildNextActions } from '../../controller/report/build-next-actions.ts';
@@ -11,6 +11,7 @@ import type { NodeState } from '../../controller/report/classify-node-state.ts';
 import { selectSoonest } from '../../controller/report/format-time.ts';
 import { type NodeReport, readNode } from '../../controller/report/read-node.ts';
 import { describeAct } from '../../controller/report/text/describe-outlooks.ts';
+import { podKey } from '../../machinery/api/pod.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { NodeCell } from '../protocol.ts';
 import type { ClusterEvidence } from './cluster-evidence.ts';
@@ -47,7 +48,7 @@ export class DashboardNodes {
     if (report === undefined) return undefined;
     const { node, state, isSilent, ready, zone, policy, podViews } = report;
     const known = previous?.uid === node.uid ? previous.cell : undefined;
-    const scheduled = selectFirstEviction(report);
+    const scheduled = this.#selectFirstEviction(report);
     const next = buildNextStep(report, scheduled);
     const cell = {
       name,
@@ -70,13 +71,31 @@ export class DashboardNodes {
     if (hold !== undefined) return report.words(hold.kind);
     return describeWait(scheduled && evictor.waitingPod(scheduled.pod));
   }
-}
 
-/** The pod of a node that is evicted first, of those that are scheduled because of its taints. */
-function selectFirstEviction(report: NodeReport): EvictionForecast | undefined {
-  if (!report.node.taints.some(({ effect }) => effect === 'NoExecute')) return undefined;
-  const timed = report.pods.filter(({ timedEviction }) => timedEviction !== undefined);
-  return selectSoonest(timed.flatMap((pod) => buildEvictionForecast(pod, {}, report) ?? []));
+  /**
+   * The pod of a node that is evicted first, of those that are scheduled because of its taints. For how long a pod waits because of its
+   * policy is not read: that costs time proportional to the pods that wait.
+   */
+  #selectFirstEviction(report: NodeReport): EvictionForecast | undefined {
+    if (!report.node.taints.some(({ effect }) => effect === 'NoExecute')) return undefined;
+    const { evictor } = this.#sources.stages;
+    const timed = report.podViews.flatMap((view) => {
+      const pod = podKey(view);
+      const eviction = evictor.timedEviction(pod);
+      return eviction === undefined ? [] : [{ pod, eviction, isWaiting: evictor.waitingPod(pod) !== undefined }];
+    });
+    // What holds a node is the same for all pods of a kind.
+    const kinds = Map.groupBy(timed, ({ eviction, isWaiting }) => `${eviction.forHealth} ${isWaiting}`);
+    const firsts = [...kinds.values()].flatMap(
+      (pods) => selectSoonest(pods.map((each) => ({ ...each, atMs: each.eviction.atMs }))) ?? [],
+    );
+    return selectSoonest(
+      firsts.map(({ pod, eviction, isWaiting }) => {
+        const forecast = buildScheduledForecast({ pod, wait: undefined }, eviction, report);
+        return isWaiting ? { ...forecast, atMs: Infinity } : forecast;
+      }),
+    );
+  }
 }
 
 /** What happens if nothing changes. What only a silence would bring does not count while the node sends heartbeats. */
@@ -86,9 +105,9 @@ function buildNextStep(report: NodeReport, scheduled: EvictionForecast | undefin
   return next === undefined ? buildEnd(report) : { what: describeAct(next), atWallMs: toWallMs(next, report) };
 }
 
-/** A node that is ready and sends heartbeats waits for nothing: its forecast costs time, and would not be shown. */
+/** A node that is ready waits for nothing, or for its conditions to become Unknown: its forecast costs time, and would not be shown. */
 function buildForecast(report: NodeReport): ReturnType<typeof buildNodeForecast> {
-  return report.ready === 'True' && !report.isSilent ? {} : buildNodeForecast(report);
+  return report.ready === 'True' ? {} : buildNodeForecast(report);
 }
 
 /** The end of what the state of the node is. */
