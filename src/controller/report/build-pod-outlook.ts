@@ -87,9 +87,12 @@ function toleratesAll({ running, tolerations }: PodReport, { taint }: NodeForeca
 
 function buildPodHolds(report: PodReport, eviction: EvictionForecast | undefined): readonly ExplainedHold[] {
   const { cluster, collection } = report;
-  // A stopped queue holds a pod only if its eviction depends on it.
-  const dependsOnQueue = eviction?.state === 'predicted';
-  const holds = report.holdsOf(...actsOf(report)).filter(({ kind }) => kind !== 'zone-stopped' || dependsOnQueue);
+  // A stopped queue holds a pod only if its eviction depends on it, and a late cache only one whose deletion is scheduled.
+  const { state } = eviction ?? {};
+  const holds = report
+    .holdsOf(...actsOf(report))
+    .filter(({ kind }) => kind !== 'zone-stopped' || state === 'predicted')
+    .filter(({ kind }) => kind !== 'late-cache' || state === 'scheduled');
   return [
     ...buildProcessHolds(cluster),
     ...buildEvictionPartHolds(cluster),

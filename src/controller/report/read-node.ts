@@ -234,8 +234,9 @@ export class NodeReport implements HoldDetails {
   }
 
   get unconfirmed(): HoldDetails['unconfirmed'] {
-    const last = this.#sources.stages.decisions.of(this.name).at(-1)?.decision;
-    return last?.kind === 'confirmation-held' && last.why !== 'lease-renewed' ? last.why : undefined;
+    const held = this.#sources.stages.decisions.of(this.name).map(({ decision }) => decision);
+    const last = held.findLast((decision) => decision.kind === 'confirmation-held');
+    return last === undefined || last.why === 'lease-renewed' ? undefined : last.why;
   }
 
   /** Whether the node has, gets or loses the taint out-of-service. */
