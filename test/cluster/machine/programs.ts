@@ -1,0 +1,119 @@
+// The programs of a real cluster, built from their published Go modules into a cache by version.
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { buildsFolder } from '../../../src/cli/simulation/programs/program-finder.ts';
+import { controlPlaneBuild } from '../../../tools/control-plane/programs.ts';
+import { runProgram } from './run-program.ts';
+
+const versions = { containerd: 'v2.3.7', runc: 'v1.4.3', plugins: 'v1.9.1', helm: 'v3.22.0' } as const;
+const imagesFolder = join(import.meta.dirname, '..', 'images');
+const imageNames = ['pause', 'workload'] as const;
+
+/** One program: its place in the folder, and the arguments of `go` that build it. */
+interface Recipe {
+  readonly place: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  /** runc uses libseccomp. */
+  readonly cgo?: boolean;
+}
+
+/** Builds what is missing, and returns the folder of all programs. `say`: what takes minutes. */
+export async function buildPrograms(say: (text: string) => void): Promise<string> {
+  const { cacheFolder, programs } = controlPlaneBuild();
+  const folder = join(dirname(buildsFolder()), 'real-cluster', hashOf(cacheFolder));
+  mkdirSync(join(folder, 'cni'), { recursive: true });
+  for (const program of programs) link(join(cacheFolder, program), join(folder, program));
+  for (const recipe of [...ofModules(), ...ofImages()]) await build(recipe, folder, say);
+  await buildKubernetes(folder, say);
+  return folder;
+}
+
+function hashOf(controlPlane: string): string {
+  const hash = createHash('sha256').update(`${JSON.stringify(versions)} ${controlPlane} ${process.arch}`);
+  for (const name of imageNames) hash.update(readFileSync(join(imagesFolder, name, 'main.go')));
+  return hash.digest('hex').slice(0, 16);
+}
+
+function link(target: string, place: string): void {
+  if (!existsSync(place)) symlinkSync(target, place);
+}
+
+function ofModules(): readonly Recipe[] {
+  const of = (place: string, module: string, version: string, flags = '-s -w'): Recipe => {
+    return { place, args: ['install', '-trimpath', `-ldflags=${flags}`, `${module}@${version}`] };
+  };
+  const containerd = 'github.com/containerd/containerd/v2';
+  const stamped = `-s -w -X ${containerd}/version.Version=${versions.containerd}`;
+  const runc = of(
+    'runc',
+    'github.com/opencontainers/runc',
+    versions.runc,
+    `-s -w -X main.version=${versions.runc.slice(1)}`,
+  );
+  return [
+    ...['containerd', 'containerd-shim-runc-v2', 'ctr'].map((name) =>
+      of(name, `${containerd}/cmd/${name}`, versions.containerd, stamped),
+    ),
+    { ...runc, args: ['install', '-tags', 'seccomp', ...runc.args.slice(1)], cgo: true },
+    ...['main/bridge', 'main/loopback', 'ipam/host-local'].map((path) =>
+      of(`cni/${path.split('/')[1]}`, `github.com/containernetworking/plugins/plugins/${path}`, versions.plugins),
+    ),
+    of('helm', 'helm.sh/helm/v3/cmd/helm', versions.helm),
+  ];
+}
+
+function ofImages(): readonly Recipe[] {
+  return imageNames.map((name) => {
+    return { place: name, cwd: join(imagesFolder, name), args: ['build', '-trimpath', '-ldflags=-s -w'] };
+  });
+}
+
+async function build(
+  { place, args, cwd, cgo = false }: Recipe,
+  folder: string,
+  say: (text: string) => void,
+): Promise<void> {
+  const file = join(folder, place);
+  if (existsSync(file)) return;
+  say(`building ${place}`);
+  const unfinished = mkdtempSync(join(folder, 'unfinished-'));
+  const env = { ...process.env, CGO_ENABLED: cgo ? '1' : '0', GOBIN: unfinished, GOFLAGS: '' };
+  const built = join(unfinished, place.split('/').at(-1) ?? place);
+  const [verb = '', ...rest] = args;
+  const out = verb === 'build' ? [verb, '-o', built, ...rest, '.'] : args;
+  await runProgram('go', out, { env, ...(cwd === undefined ? {} : { cwd }) });
+  renameSync(built, file);
+  rmSync(unfinished, { recursive: true, force: true });
+}
+
+/** kubelet and kube-proxy: of the module of the control plane, whose go.mod does not name all that they need. */
+async function buildKubernetes(folder: string, say: (text: string) => void): Promise<void> {
+  const { gitVersion, moduleFolder } = controlPlaneBuild();
+  const [major, minor] = gitVersion.slice(1).split('.');
+  const version = 'k8s.io/component-base/version';
+  const stamp = `-X ${version}.gitVersion=${gitVersion} -X ${version}.gitMajor=${major} -X ${version}.gitMinor=${minor}`;
+  const module = mkdtempSync(join(tmpdir(), 'kubelet-'));
+  for (const file of ['go.mod', 'go.sum']) copyFileSync(join(moduleFolder, file), join(module, file));
+  for (const program of ['kubelet', 'kube-proxy']) {
+    const file = join(folder, program);
+    if (existsSync(file)) continue;
+    say(`building ${program} ${gitVersion}, which takes minutes`);
+    const args = ['build', '-mod=mod', '-trimpath', `-ldflags=-s -w ${stamp}`, '-o', `${file}.new`];
+    const env = { ...process.env, CGO_ENABLED: '0' };
+    await runProgram('go', [...args, `k8s.io/kubernetes/cmd/${program}`], { cwd: module, env });
+    renameSync(`${file}.new`, file);
+  }
+  rmSync(module, { recursive: true, force: true });
+}

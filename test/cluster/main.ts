@@ -1,0 +1,103 @@
+// `npm run test:cluster`: makes a cluster of real kubelets on this machine, installs the controller as docs/install.md says, and runs
+// stories of faults on it. Exit codes: 0 every story held, 1 one did not, 2 usage or this machine cannot.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { missingControlGroups } from './machine/control-groups.ts';
+import { buildPrograms } from './machine/programs.ts';
+import { RealCluster } from './machine/real-cluster.ts';
+import { clusterSettings, withoutReplaced } from './machine/settings.ts';
+import { type ClusterOptions, parseClusterOptions, usage } from './options.ts';
+import { runStories, type StoryRun } from './run-stories.ts';
+import { Stage } from './stage.ts';
+import { Timeline } from './timeline.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const needed = ['go', 'gcc', 'ip', 'iptables', 'nsenter', 'unshare', 'openssl', 'tar', 'conntrack', 'ipset'];
+const imageName = 'registry.example.com/node-lifecycle-controller:0.1.0';
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  let options: ClusterOptions;
+  try {
+    options = parseClusterOptions(args);
+  } catch (error) {
+    say(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+    return 2;
+  }
+  const missing = whatIsMissing();
+  if (missing !== undefined) {
+    say(`this machine cannot: ${missing}`);
+    return 2;
+  }
+  return run(options);
+}
+
+function whatIsMissing(): string | undefined {
+  if (process.platform !== 'linux') return `Linux is needed (this is ${process.platform})`;
+  if (process.getuid?.() !== 0) return 'root is needed, for network namespaces, mounts and control groups';
+  const absent = needed.filter((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0);
+  if (absent.length > 0)
+    return `no ${absent.join(', ')} on the PATH (Debian: apt-get install golang gcc libseccomp-dev iproute2 iptables ipset conntrack openssl)`;
+  return missingControlGroups();
+}
+
+async function run({ stories, keep, prefix, rounds, beside }: ClusterOptions): Promise<number> {
+  const programs = await buildPrograms(say);
+  const image = join(root, 'dist', 'image.tar');
+  if (!existsSync(image)) throw new Error('dist/image.tar is missing: npm run image');
+  const folder = mkdtempSync(join(tmpdir(), `${prefix}-cluster-`));
+  const cluster = new RealCluster(clusterSettings(prefix, folder, programs), withoutReplaced);
+  const end = (): void => void cluster.down().finally(() => process.exit(1));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
+  let timeline: Timeline | undefined;
+  try {
+    say(`starting a cluster in ${folder}`);
+    await cluster.up([image]);
+    for (const node of Object.values(cluster.nodes))
+      await node.run(
+        join(programs, 'ctr'),
+        '--namespace',
+        'k8s.io',
+        'images',
+        'tag',
+        `docker.io/library/node-lifecycle-controller:0.1.0`,
+        imageName,
+      );
+    timeline = new Timeline(cluster.api, join(folder, 'timeline.log'));
+    const runs = await runStories(new Stage(cluster, timeline), { stories, rounds, beside }, say);
+    const failed = runs.filter(({ failure }) => failure !== undefined);
+    say(failed.length === 0 ? 'every story held' : failed.map(describeFailure).join('\n'));
+    if (keep) await wait(cluster);
+    return failed.length === 0 ? 0 : 1;
+  } catch (error) {
+    say(`failed: ${error instanceof Error ? error.message : String(error)}; logs are in ${folder}`);
+    if (keep) await wait(cluster);
+    return 1;
+  } finally {
+    timeline?.close();
+    await cluster.down();
+    if (process.exitCode === 0) cluster.remove();
+  }
+}
+
+function describeFailure({ story, actor, failure }: StoryRun): string {
+  return `story ${story} (${actor}): ${failure}`;
+}
+
+/** Until it is interrupted. */
+async function wait(cluster: RealCluster): Promise<void> {
+  const { folder, prefix } = cluster.settings;
+  say(`the cluster stays until this is interrupted.
+  ${folder}/bin/kubectl get nodes; ${folder}/bin/helm list --all-namespaces
+  a cable: nsenter --net=/run/netns/${prefix}-lan ip link set port-n3 down (or up)
+  power:   kill -KILL $(cat ${folder}/n3/process-one.pid)
+  logs:    ${folder}/n3/kubelet.log, ${folder}/control-plane, ${folder}/timeline.log`);
+  await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+}
+
+function say(text: string): void {
+  console.log(`${new Date().toISOString()} ${text}`);
+}

@@ -1,0 +1,50 @@
+// The command line of `npm run test:cluster`.
+import { parseArgs } from 'node:util';
+import { stories } from './stories/stories.ts';
+import type { Story } from './stories/story.ts';
+
+export interface ClusterOptions {
+  readonly stories: readonly Story[];
+  /** Leave the cluster for a person. */
+  readonly keep: boolean;
+  readonly prefix: string;
+  /** How often each story runs. */
+  readonly rounds: number;
+  /** Also with the controllers of kube-controller-manager, alternating. */
+  readonly beside: boolean;
+}
+
+export const usage = `npm run test:cluster [-- OPTIONS]
+  --story NAME    only this story; may be repeated: ${stories.map(({ name }) => name).join(', ')}
+  --rounds N      how often each story runs (1)
+  --beside        each story also with the controllers of kube-controller-manager, alternating
+  --keep          leave the cluster for a person, and say how to use it
+  --prefix NAME   of the cluster, so that two run side by side (nlc)`;
+
+/** Throws an error that names the option, its value and what is accepted. */
+export function parseClusterOptions(args: readonly string[]): ClusterOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      story: { type: 'string', multiple: true, default: [] },
+      rounds: { type: 'string', default: '1' },
+      beside: { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: false },
+      prefix: { type: 'string', default: 'nlc' },
+    },
+  });
+  const { story, rounds, beside, keep, prefix } = values;
+  const chosen = story.map((name) => {
+    const found = stories.find((each) => each.name === name);
+    if (found !== undefined) return found;
+    throw new Error(
+      `--story: must be one of ${stories.map((each) => each.name).join(', ')} (got ${JSON.stringify(name)})`,
+    );
+  });
+  if (!/^[1-9]\d?$/u.test(rounds))
+    throw new Error(`--rounds: must be an integer from 1 to 99 (got ${JSON.stringify(rounds)})`);
+  // Names of network interfaces and namespaces are made of it.
+  if (!/^[a-z][a-z0-9]{0,5}$/u.test(prefix))
+    throw new Error(`--prefix: must be a letter and at most five letters or digits (got ${JSON.stringify(prefix)})`);
+  return { stories: chosen.length === 0 ? stories : chosen, keep, prefix, rounds: Number(rounds), beside };
+}
