@@ -17,8 +17,8 @@ async function run(stage: Stage): Promise<Times> {
   timeline.mark(`${second}, the node of the next leader, loses power`);
   await cluster.nodes[second].powerOff();
   const secondUnknown = await timeline.when('Unknown', 90, () => stage.isUnknown(second));
-  for (const node of [first, second]) await cluster.nodes[node].boot();
   timeline.mark('both boot');
+  for (const node of [first, second]) await cluster.nodes[node].boot();
   const well = await timeline.when('Ready without taints', 120, () =>
     [first, second].every((node) => stage.isWell(node)),
   );

@@ -18,8 +18,8 @@ async function run(stage: Stage): Promise<Times> {
   const replaced = await timeline.when('4 of 4 serve', 120, () => stage.servingBeside('web', node) === 4);
   await cluster.until('two replicas on living nodes', async () => areReplacedBeside(stage, node));
   const replicas = Math.round((performance.now() - startedMs) / 100) / 10;
-  await cluster.nodes[node].boot();
   timeline.mark(`${node} boots`);
+  await cluster.nodes[node].boot();
   const well = await timeline.when('Ready without taints', 120, () => stage.isWell(node));
   return { unknown, replaced, replicas, well };
 }
