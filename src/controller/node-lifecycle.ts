@@ -83,6 +83,8 @@ export class NodeLifecycle {
   /** When the last pass ran, or was found to have nothing to do. */
   #wokeAtMs = -Infinity;
   #sweep: Generator<undefined, void> | undefined;
+  /** When its last round began. */
+  #sweptFromMs = -Infinity;
   #leading: AbortSignal | undefined;
 
   constructor(options: NodeLifecycleOptions) {
@@ -360,9 +362,15 @@ export class NodeLifecycle {
 
   /** Checks a part of the remembered entries against current state; all of them, in rounds. */
   #continueSweep(): void {
-    const { clock } = this.#options;
-    const untilMs = clock.monotonicMs() + sweepMsMax;
-    this.#sweep ??= this.#checkKept();
+    const { clock, options } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (this.#sweep === undefined) {
+      // Two rounds in a period, so that each entry is checked once in it, however long a round takes.
+      if (nowMs - this.#sweptFromMs < options.current().nodeMonitorResyncPeriodMs / 2) return;
+      this.#sweptFromMs = nowMs;
+      this.#sweep = this.#checkKept();
+    }
+    const untilMs = nowMs + sweepMsMax;
     for (let steps = 1; this.#sweep.next().done !== true; steps += 1) {
       if (steps % sweepStepsInARow === 0 && clock.monotonicMs() >= untilMs) return;
     }

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { ControllerWorld } from '../../support/controller-world.ts';
-import { aZonedWorld } from '../../support/zoned-world.ts';
+import { aZonedWorld, names } from '../../support/zoned-world.ts';
 
 const pausing = aPolicy({ name: 'frozen', mode: 'Paused' });
 const sizes = { a: 4, b: 4 };
@@ -158,4 +158,21 @@ test('a restart keeps the pause of a node', async () => {
   await world.restart();
   await world.advance(120);
   assert.deepEqual(written(world), []);
+});
+
+test('pods that a pause holds are looked at a few times a minute, not each second', async () => {
+  await using world = aZonedWorld({ a: 20 }, { paused: true });
+  for (let place = 0; place < 200; place += 1) world.addPod(`pod-${place}`, `a-${place % 20}`);
+  await world.running(20);
+  for (const node of names(20, 'a-')) world.setTaints(node, [{ key: 'example.com/x', effect: 'NoExecute' }]);
+  await world.silentFor(120, ...names(20, 'a-'));
+  const { pods } = world;
+  const read = pods.get.bind(pods);
+  let reads = 0;
+  pods.get = (key) => {
+    reads += 1;
+    return read(key);
+  };
+  await world.advance(300);
+  assert.ok(reads / 200 / 5 <= 8, `${reads / 200 / 5} reads of each pod in a minute`);
 });
