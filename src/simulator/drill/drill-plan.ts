@@ -74,6 +74,8 @@ export interface Drill {
   /** One of these nodes, which are silent, may be emptied at once. */
   readonly places?: { readonly nodes: readonly string[] };
   readonly deletionRate?: { readonly nodes: readonly string[]; readonly perSecond: number };
+  /** So many pods of these nodes, which are silent, may be evicted within an hour, which no drill takes. */
+  readonly hourlyLimit?: { readonly nodes: readonly string[]; readonly max: number };
   /** A node that recovers again and again, and is released by this time. */
   readonly flapped?: { readonly node: string; readonly rule: FlappingRule; readonly isReleasedByMs: number };
   /** Nodes that get no NoExecute taint and no mark before the first time, and their marks by the second at the latest. */

@@ -220,8 +220,8 @@ function findEarlyDeletions({ drill, record }: DrillContext): readonly DrillViol
 }
 
 /** Nodes whose pods may wait for something else than their toleration. */
-function isWaiting({ stuck, budget, deletionRate }: Drill, node: string): boolean {
-  return [stuck, budget?.nodes, deletionRate?.nodes].some((nodes) => nodes?.includes(node) === true);
+function isWaiting({ stuck, budget, deletionRate, hourlyLimit }: Drill, node: string): boolean {
+  return [stuck, budget?.nodes, deletionRate?.nodes, hourlyLimit?.nodes].some((nodes) => nodes?.includes(node) === true);
 }
 
 /**

@@ -27,6 +27,7 @@ const checks: readonly Check[] = [
   findCrowds,
   findFastDeletions,
   findSlowDeletions,
+  findOtherNumbers,
   findWrongLevels,
   findUnreleased,
 ];
@@ -275,6 +276,22 @@ function findSlowDeletions(context: DrillContext): readonly DrillViolation[] {
     const text = `is on ${pod.node} ${seconds(endMs - due)} after its toleration expired`;
     return due + waitMs < endMs ? [{ invariant: 'deletion-rate', subject: pod.key, text }] : [];
   });
+}
+
+/** As many pods are evicted as may be within an hour, or all that are due. */
+function findOtherNumbers(context: DrillContext): readonly DrillViolation[] {
+  const { drill, span, slackMs } = context;
+  if (drill.hourlyLimit === undefined) return [];
+  const { nodes, max } = drill.hourlyLimit;
+  const pods = podsOf(context, nodes);
+  const evicted = pods.filter(({ deletion }) => deletion?.byController === true).length;
+  const late = pods.filter((pod) => {
+    const due = pod.deletion === undefined ? dueMs(context, pod, span.untilMs - 1) : undefined;
+    return due !== undefined && due + slackMs + askAgainMs < span.untilMs;
+  });
+  if (evicted <= max && (evicted === max || late.length === 0)) return [];
+  const text = `${evicted} pods were evicted, at most ${max} may be, and ${late.length} more are due`;
+  return [{ invariant: 'hourly-limit', subject: nodes.join(), text }];
 }
 
 /** Each further recovery of a node that is kept raises its level by one. */

@@ -215,15 +215,18 @@ export function planPlacesDrill(random: Random, cluster: DrillCluster): Drill | 
   return { name: 'places', acts, durationMs, stuck: [], places: { nodes: names }, mayBeHeld: true };
 }
 
-/** The pods of silent nodes are deleted at the rate of their policy, whatever is due. */
+/** The pods of silent nodes are deleted at the rate of their policy, whatever is due, or as many as it allows within an hour. */
 export function planDeletionRateDrill(random: Random, cluster: DrillCluster): Drill | undefined {
   const nodes = drawNodes(random, cluster);
   const perSecond = oneOf(random, [0.1, 0.2]);
+  const max = oneOf(random, [undefined, undefined, 1, 2]);
   if (nodes.length === 0) return undefined;
   const durationMs = preparedMs + cluster.graceMs + taintedMs + toleratedMs + 60_000 + tailMs;
-  const policies = inForce(makePolicies(nodes, { podDeletionsPerSecond: perSecond }), durationMs);
-  const acts = [policies, silenceOf(nodes, preparedMs, durationMs)];
-  return { name: 'deletion-rate', acts, durationMs, stuck: [], deletionRate: { nodes, perSecond } };
+  const limits = max === undefined ? { podDeletionsPerSecond: perSecond } : { maxEvictionsPerHour: max };
+  const acts = [inForce(makePolicies(nodes, limits), durationMs), silenceOf(nodes, preparedMs, durationMs)];
+  return max === undefined
+    ? { name: 'deletion-rate', acts, durationMs, stuck: [], deletionRate: { nodes, perSecond } }
+    : { name: 'hourly-limit', acts, durationMs, stuck: [], hourlyLimit: { nodes, max } };
 }
 
 const flapping: FlappingRule = {

@@ -26,6 +26,7 @@ const ofMeetings = [
   'equal-claims',
   'places',
   'deletion-rate',
+  'hourly-limit',
   'flapping',
   'lost-verb',
 ] as const;

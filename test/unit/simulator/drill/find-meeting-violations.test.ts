@@ -163,6 +163,21 @@ describe('a rate of one deletion in ten seconds', () => {
   test('is used', () => assert.deepEqual(deletedAt(51, 150), ['deletion-rate']));
 });
 
+describe('two evictions within an hour', () => {
+  const hourlyLimit = { nodes: ['n1'], max: 2 };
+  const nodes = { n1: [{ at: 0 }, { at: 50, ready: 'Unknown', taints: [unreachable] }] };
+  const found = (...times: readonly (number | undefined)[]): readonly string[] =>
+    find({
+      drill: { hourlyLimit },
+      nodes,
+      pods: times.map((at) => (at === undefined ? {} : { deletedAt: at })),
+    });
+
+  test('are made', () => assert.deepEqual(found(51, 52, undefined), []));
+  test('are not exceeded', () => assert.deepEqual(found(51, 52, 53), ['hourly-limit']));
+  test('are used', () => assert.deepEqual(found(51, undefined), ['hourly-limit']));
+});
+
 describe('a node that flaps', () => {
   const rule = { recoveries: 2, withinMs: 1, initialMs: 1, maxMs: 1, budget: { percent: undefined, count: 1 } };
   const flapped = { node: 'n1', rule, isReleasedByMs: 200_000 };
