@@ -9,14 +9,13 @@ export interface InvalidRow {
   readonly plural: string;
   readonly clusterScoped?: boolean;
   readonly body: Json;
-  /** Merged into the object, or into its `/status`. */
+  /** Merged into the object. */
   readonly change?: Json;
-  readonly endpoint?: 'status';
 }
 
 const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-type Base = Omit<InvalidRow, 'title' | 'change' | 'endpoint'>;
+type Base = Omit<InvalidRow, 'title' | 'change'>;
 
 /** Creations of a valid object with parts that are not; null removes a part. */
 export function invalidCreations(base: Base, patches: Readonly<Record<string, Json>>): readonly InvalidRow[] {
@@ -28,16 +27,11 @@ export function invalidCreations(base: Base, patches: Readonly<Record<string, Js
 }
 
 /** Changes of a valid object that was created. */
-export function invalidChanges(
-  base: Base,
-  patches: Readonly<Record<string, Json>>,
-  endpoint?: 'status',
-): readonly InvalidRow[] {
+export function invalidChanges(base: Base, patches: Readonly<Record<string, Json>>): readonly InvalidRow[] {
   return Object.entries(patches).map(([title, change]) => ({
     ...base,
-    title: `${base.plural}, ${endpoint ?? 'changed'}: ${title}`,
+    title: `${base.plural}, changed: ${title}`,
     change,
-    ...(endpoint === undefined ? {} : { endpoint }),
   }));
 }
 
@@ -71,8 +65,7 @@ async function changeOf(
 ): Promise<ApiResponse> {
   const path = `${collection}/${body.metadata.name}`;
   await client.make(collection, body);
-  const target = row.endpoint === 'status' ? `${path}/status` : path;
-  const response = await client.patch(target, mergePatch, row.change);
+  const response = await client.patch(path, mergePatch, row.change);
   await client.delete(path);
   return response;
 }
@@ -83,6 +76,8 @@ function shortened({ code, body }: ApiResponse): Json {
   const causes: readonly string[] = (body.details?.causes ?? []).map(
     ({ field, reason, message }: Json) => `${field} (${reason}): ${comparable(message)}`,
   );
+  // Of a request that cannot be read, the message of kube-apiserver is that of Go's decoders.
+  if (code === 400) return { code };
   if (code !== 422) return { code, message: body.message, ...(causes.length === 0 ? {} : { causes }) };
   return {
     code,

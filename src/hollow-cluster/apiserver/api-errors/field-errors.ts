@@ -39,8 +39,3 @@ export function forbiddenField(field: string, detail: string): FieldError {
 export function tooLongField(field: string, detail: string): FieldError {
   return fieldError(field, 'FieldValueTooLong', 'Too long', detail);
 }
-
-/** The value names something that does not exist. */
-export function notFoundField(field: string, value: unknown): FieldError {
-  return fieldError(field, 'FieldValueNotFound', `Not found: ${quote(value)}`);
-}

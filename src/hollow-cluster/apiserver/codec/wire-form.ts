@@ -8,8 +8,6 @@ import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
 import { canonicalQuantity } from '../../../machinery/api/quantity.ts';
 import { formatTime, isCanonicalTime, parseTimestamp } from '../../../machinery/api/timestamps.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
-import { canonicalBase64 } from './base64-text.ts';
-import { describeTimeProblem } from './time-problem.ts';
 import { listMessageFields, type MessageField, messageFields, messageNameOf } from './message-table.ts';
 
 export interface WireForm {
@@ -28,8 +26,8 @@ interface Scalar {
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const sixDigits = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(\d{6})(Z|[+-]\d\d:\d\d)$/;
 const quantityPattern = /^[+-]?(\d+|\d+\.\d*|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
-/** The one of kube-apiserver's message, which accepts more than its parser. */
-const shownQuantityPattern = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
+/** Padded, with line breaks, as Go reads it. */
+const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const zeroTime = '0001-01-01T00:00:00Z';
 
 /** An integer of 64 bits in the form of `parseExactJson`: a number beyond 2^53 is rounded or has an exponent, which Go rejects. */
@@ -37,7 +35,7 @@ const int64: Scalar = {
   zero: 0,
   read: (value, path) => {
     const fits = typeof value === 'bigint' ? isInt64(value) : Number.isSafeInteger(value);
-    return fits ? value : failType(path, 'int64', value, true);
+    return fits ? value : failType(path, 'an integer of 64 bits', value);
   },
 };
 const int32Bound = 2 ** 31;
@@ -45,7 +43,7 @@ const int32: Scalar = {
   zero: 0,
   read: (value, path) => {
     const fits = typeof value === 'number' && Number.isInteger(value) && value >= -int32Bound && value < int32Bound;
-    return fits ? value : failType(path, 'int32', value, true);
+    return fits ? value : failType(path, 'an integer of 32 bits', value);
   },
 };
 const anyValue: Scalar = { zero: null, read: (value) => value };
@@ -55,11 +53,14 @@ const metaPackage = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 const scalars: ReadonlyMap<string, Scalar> = new Map([
   [
     'string',
-    { zero: '', read: (value, path) => (typeof value === 'string' ? value : failType(path, 'string', value)) },
+    { zero: '', read: (value, path) => (typeof value === 'string' ? value : failType(path, 'a string', value)) },
   ],
   [
     'bool',
-    { zero: false, read: (value, path) => (typeof value === 'boolean' ? value : failType(path, 'bool', value)) },
+    {
+      zero: false,
+      read: (value, path) => (typeof value === 'boolean' ? value : failType(path, 'true or false', value)),
+    },
   ],
   ['int32', int32],
   ['int64', int64],
@@ -96,16 +97,9 @@ export function toWireField(message: string, field: string, value: unknown): Wir
   return { object: reader.readField(message, field, value), unknown: reader.unknown };
 }
 
-/** Whether values of the type are not read field by field. */
-export function isOpaqueType(type: string): boolean {
-  return scalars.has(type);
-}
-
 /** Where the reader is. Only an error or an unknown field needs the text. */
 class FieldPath {
   readonly #steps: string[] = [];
-  /** Names of the messages that are being read, from the outermost one. */
-  readonly structs: string[] = [];
 
   /** `step` is the name of a field, or an index or key in brackets. */
   enter(step: string): void {
@@ -120,15 +114,6 @@ class FieldPath {
   text(field?: string): string {
     const steps = field === undefined ? this.#steps : [...this.#steps, field];
     return steps.reduce((path, step) => (path === '' || step.startsWith('[') ? path + step : `${path}.${step}`), '');
-  }
-
-  /**
-   * Name of the field as Go has it in an error: the innermost struct, and the path from the object without indexes and
-   * keys.
-   */
-  goField(): string {
-    const struct = this.structs.at(-1)?.split('.').at(-1) ?? '';
-    return [struct, ...this.#steps.filter((step) => !step.startsWith('['))].join('.');
   }
 }
 
@@ -145,12 +130,11 @@ class WireFormReader {
   }
 
   readMessage(name: string, value: unknown): MutableJsonMap {
-    if (!isMap(value)) return failType(this.#path, goTypeOf(name), value);
+    if (!isMap(value)) return failType(this.#path, 'an object', value);
     const fields = messageFields(name);
     if (fields === undefined) return value;
     const read: MutableJsonMap = {};
     let known = 0;
-    this.#path.structs.push(name);
     for (const [field, type] of listMessageFields(name)) {
       const given = ownValue(value, field);
       if (given !== undefined) known += 1;
@@ -160,7 +144,6 @@ class WireFormReader {
       this.#path.leave();
       if (result !== undefined) setOwn(read, field, result);
     }
-    this.#path.structs.pop();
     if (Object.keys(value).length > known) this.#reportUnknown(value, fields);
     return read;
   }
@@ -194,7 +177,7 @@ class WireFormReader {
   /** Undefined if it is missing or empty. */
   #readList(type: string, value: unknown): unknown {
     if (value === undefined) return undefined;
-    if (!Array.isArray(value)) return failType(this.#path, `[]${goTypeOf(type)}`, value);
+    if (!Array.isArray(value)) return failType(this.#path, 'a list', value);
     const items = value.map((item, index) => this.#readItem(type, `[${index}]`, item ?? {}));
     return items.length === 0 ? undefined : items;
   }
@@ -202,7 +185,7 @@ class WireFormReader {
   /** Undefined if it is missing or empty. */
   #readMap(type: string, value: unknown): unknown {
     if (value === undefined) return undefined;
-    if (!isMap(value)) return failType(this.#path, `map[string]${goTypeOf(type)}`, value);
+    if (!isMap(value)) return failType(this.#path, 'an object', value);
     const entries = Object.entries(value).map(
       ([key, item]) => [key, this.#readItem(type, `[${key}]`, item ?? '')] as const,
     );
@@ -223,67 +206,52 @@ function emptyOf(keep: string | undefined): null | undefined {
 }
 
 function readTime(value: unknown, path: FieldPath): string | null {
-  if (typeof value !== 'string') return failType(path, 'string', value);
   if (value === zeroTime) return null;
-  if (isCanonicalTime(value)) return value;
-  const ms = rfc3339.test(value) ? parseTimestamp(value) : undefined;
-  if (ms === undefined) throw new WireFormError(describeTimeProblem(value, false));
-  return formatTime(ms);
+  if (typeof value === 'string' && isCanonicalTime(value)) return value;
+  const ms = typeof value === 'string' && rfc3339.test(value) ? parseTimestamp(value) : undefined;
+  return ms === undefined ? failType(path, 'a time as 2006-01-02T15:04:05Z', value) : formatTime(ms);
 }
 
 /** Go accepts exactly six digits here: kube-apiserver rejects the three of `Date.toISOString()`. */
 function readMicroTime(value: unknown, path: FieldPath): string | null {
-  if (typeof value !== 'string') return failType(path, 'string', value);
   if (value === zeroTime) return null;
-  if (isCanonicalTime(value, true)) return value;
-  const micros = sixDigits.exec(value)?.[1];
+  if (typeof value === 'string' && isCanonicalTime(value, true)) return value;
+  const micros = typeof value === 'string' ? sixDigits.exec(value)?.[1] : undefined;
   const ms = parseTimestamp(value);
-  if (micros === undefined || ms === undefined) throw new WireFormError(describeTimeProblem(value, true));
+  if (micros === undefined || ms === undefined) return failType(path, 'a time as 2006-01-02T15:04:05.000000Z', value);
   return formatTime(ms).replace('Z', `.${micros}Z`);
 }
 
-function readQuantity(value: unknown): string {
+function readQuantity(value: unknown, path: FieldPath): string {
   const text = isNumber(value) ? String(value) : value;
   if (typeof text === 'string' && quantityPattern.test(text)) return canonicalQuantity(text);
-  throw new WireFormError(`quantities must match the regular expression '${shownQuantityPattern}'`);
+  return failType(path, 'a quantity as 100m or 1Gi', value);
 }
 
 /** Bytes as base64 text. Go also reads a list of numbers, of which null is 0. */
 function readBytes(value: unknown, path: FieldPath): string {
   if (Array.isArray(value)) return Buffer.from(value.map((item) => readByte(item ?? 0, path))).toString('base64');
-  if (typeof value !== 'string') return failType(path, '[]uint8', value);
-  const text = canonicalBase64(value);
-  if (typeof text === 'string') return text;
-  throw new WireFormError(`illegal base64 data at input byte ${text.illegalAt}`);
+  const text = typeof value === 'string' ? value.replaceAll(/[\r\n]/g, '') : undefined;
+  if (text === undefined || !base64Pattern.test(text)) return failType(path, 'base64', value);
+  return Buffer.from(text, 'base64').toString('base64');
 }
 
 function readByte(value: unknown, path: FieldPath): number {
   const fits = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255;
-  return fits ? value : failType(path, 'uint8', value, true);
+  return fits ? value : failType(path, 'a byte', value);
 }
 
-/** `exact` shows the value of a number, of which others would have fitted. */
-function failType(path: FieldPath, wanted: string, value: unknown, exact = false): never {
-  const field = path.goField();
-  const shown = exact && isNumber(value) ? `number ${value}` : describeValue(value);
-  throw new WireFormError(`json: cannot unmarshal ${shown} into Go struct field ${field} of type ${wanted}`);
+function failType(path: FieldPath, wanted: string, value: unknown): never {
+  throw new WireFormError(`${path.text() || 'object'}: must be ${wanted} (got ${describeValue(value)})`);
 }
 
-/** Type of a JSON value as Go names it. */
 function describeValue(value: unknown): string {
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'boolean') return 'bool';
-  if (isNumber(value)) return 'number';
-  return value === null ? 'null' : typeof value;
+  if (Array.isArray(value)) return 'a list';
+  return isMap(value) ? 'an object' : JSON.stringify(isNumber(value) ? Number(value) : value);
 }
 
 function isNumber(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
-}
-
-/** `v1.PodSpec` for `k8s.io.api.core.v1.PodSpec`. */
-function goTypeOf(type: string): string {
-  return type === 'bytes' ? '[]uint8' : type.split('.').slice(-2).join('.');
 }
 
 function isOmitted(value: unknown, keep: string | undefined): boolean {

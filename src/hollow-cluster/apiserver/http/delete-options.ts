@@ -14,12 +14,11 @@ const propagations = ['Foreground', 'Background', 'Orphan'] as const;
 
 /** The options of a body. Throws a 400 ApiError for another kind, or a value of another type; 415 for another format. */
 export function decodeDeleteOptions(bytes: Buffer, contentType: string): MutableJsonMap {
-  const { value: body } = decodeBody(bytes, contentType, optionsKind, badRequest);
+  const { value: body } = decodeBody(bytes, contentType, optionsKind);
   if (!isMap(body)) return {};
   const { kind = 'DeleteOptions', apiVersion = 'v1', ...fields } = body;
   if (kind !== 'DeleteOptions') {
-    const why = `no kind "${String(kind)}" is registered for version "${String(apiVersion)}"`;
-    throw badRequest(`${why} in scheme "pkg/runtime/scheme.go:111"`);
+    throw badRequest(`the options of a deletion must be DeleteOptions (got ${String(apiVersion)} ${String(kind)})`);
   }
   try {
     return toWireForm('v1', 'DeleteOptions', fields).object;

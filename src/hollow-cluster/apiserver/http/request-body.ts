@@ -1,10 +1,8 @@
 /** Reads a request body and converts it to JSON values, from any supported format. */
-import { exactInteger, parseExactJson } from '../codec/parse-exact-json.ts';
-import { findTypeProblem, unrecognized } from '../codec/body-kind.ts';
-import { BodySource } from '../codec/body-source.ts';
-import { describeJsonProblem } from '../codec/json-syntax.ts';
+import { exactInteger, parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
+import { findTypeProblem } from '../codec/body-kind.ts';
 import { decodeProtobufBody, protobufContentType } from '../codec/protobuf-body.ts';
-import { isTooDeep, type RepeatedKey } from '../../../machinery/yaml/json-reader.ts';
+import { depthMax, findRepeatedKeys, isTooDeep, type RepeatedKey } from '../../../machinery/yaml/json-reader.ts';
 import { YamlProblem } from '../../../machinery/yaml/value-builder.ts';
 import { readYaml, type YamlDocument } from '../../../machinery/yaml/yaml-reader.ts';
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
@@ -50,31 +48,23 @@ function tooLarge(incoming: Incoming): Error {
 /** A decoded body. */
 export interface RequestBody {
   readonly value: unknown;
-  /** Absent for protobuf, which has no names of fields. */
-  readonly source?: BodySource;
+  /** Messages about keys that occur twice. */
+  readonly repeated: readonly string[];
 }
 
-/** Builds the error for a body whose kind cannot be read. */
-type BuildError = (why: string) => Error;
-
-/**
- * Throws a 400 ApiError for a body that does not match its content type, 415 for an unsupported type. `buildError`
- * overrides the error of the former.
- */
-export function decodeBody(
-  bytes: Buffer,
-  contentType: string,
-  expected: GroupVersionKind,
-  buildError: BuildError = (why) => unrecognized(bytes, expected.kind, why),
-): RequestBody {
+/** Throws a 400 ApiError for a body that does not match its content type, 415 for an unsupported type. */
+export function decodeBody(bytes: Buffer, contentType: string, expected: GroupVersionKind): RequestBody {
   switch (bodyTypeOf(contentType)) {
     case '':
     case 'application/json':
-      return checkType(decodeJsonBody(bytes, buildError), buildError);
+      return checkType(decodeJsonBody(bytes, expected), expected);
     case 'application/yaml':
-      return checkType(decodeYamlBody(bytes, buildError), buildError);
+      return checkType(decodeYamlBody(bytes, expected), expected);
     case protobufContentType:
-      return { value: decodeProtobufBody(bytes, { apiVersion: apiVersionOf(expected), kind: expected.kind }) };
+      return {
+        value: decodeProtobufBody(bytes, { apiVersion: apiVersionOf(expected), kind: expected.kind }),
+        repeated: [],
+      };
     default:
       throw unsupported('the body of the request was in an unknown format', bodyTypes);
   }
@@ -82,19 +72,23 @@ export function decodeBody(
 
 const exactNumbers = { parseJson: parseExactJson, integer: exactInteger } as const;
 
-function decodeJsonBody(bytes: Buffer, buildError: BuildError): RequestBody {
-  const text = bytes.toString();
-  const value = parseJson(text, (why) => buildError(`couldn't get version/kind; json parse error: ${why}`));
-  return { value, source: BodySource.ofJson(text, value) };
+function unrecognized({ kind }: GroupVersionKind, why: string): Error {
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`);
 }
 
-function decodeYamlBody(bytes: Buffer, buildError: BuildError): RequestBody {
+function decodeJsonBody(bytes: Buffer, expected: GroupVersionKind): RequestBody {
+  const text = bytes.toString();
+  const value = parseJson(text, (why) => unrecognized(expected, why));
+  return { value, repeated: repeatedIn(text, value) };
+}
+
+function decodeYamlBody(bytes: Buffer, expected: GroupVersionKind): RequestBody {
   try {
     const { value, repeated } = readYaml(bytes.toString(), 'kubernetes', exactNumbers);
-    return { value, source: BodySource.ofYaml(value, repeated.map(describeRepeated)) };
+    return { value, repeated: repeated.map(describeRepeated) };
   } catch (error) {
     if (!(error instanceof YamlProblem)) throw error;
-    throw buildError(`yaml: ${error.message}`);
+    throw unrecognized(expected, `yaml: ${error.message}`);
   }
 }
 
@@ -103,14 +97,20 @@ function describeRepeated({ key, line }: RepeatedKey): string {
   return `line ${line}: key ${JSON.stringify(key)} already set in map`;
 }
 
-function checkType(body: RequestBody, buildError: BuildError): RequestBody {
+function checkType(body: RequestBody, expected: GroupVersionKind): RequestBody {
   const problem = findTypeProblem(body.value);
-  if (problem !== undefined) throw buildError(problem);
+  if (problem !== undefined) throw unrecognized(expected, problem);
   return { ...body, value: body.value ?? {} };
 }
 
 export function unsupported(why: string, accepted: readonly string[]): Error {
   return statusError(415, 'UnsupportedMediaType', `${why} - accepted media types include: ${accepted.join(', ')}`);
+}
+
+/** Messages about the keys that occur twice in the JSON text of a value. */
+export function repeatedIn(text: string, value: unknown): readonly string[] {
+  // A text that is written as this process writes the value has no key twice, as that of most clients.
+  return stringifyExact(value) === text ? [] : findRepeatedKeys(text).map(describeRepeated);
 }
 
 /** The value of a JSON text. Throws the error that `buildError` makes of a syntax error, or of too many levels. */
@@ -119,9 +119,10 @@ export function parseJson(text: string, buildError: (problem: string) => Error):
     const value = parseExactJson(text);
     if (!isTooDeep(text, value)) return value;
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+    if (error instanceof SyntaxError) throw buildError(error.message);
+    throw error;
   }
-  throw buildError(describeJsonProblem(text));
+  throw buildError(`exceeded max depth of ${depthMax}`);
 }
 
 interface ApplyBody {
@@ -143,9 +144,7 @@ export function decodeApply(bytes: Buffer, strict: boolean): ApplyBody {
   }
   if (isMap(value)) return { value, repeated: messages };
   if (value === null || value === undefined) return { value: {}, repeated: [] };
-  const type = Array.isArray(value) ? 'array' : typeof value;
-  const why = `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
-  throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
+  throw badRequest('error decoding YAML: must be an object');
 }
 
 function parseApply(bytes: Buffer): YamlDocument {

@@ -4,7 +4,9 @@
  * carried out later. The reverse holds too: what is carried out is not answered with a timeout.
  */
 import type { OutgoingHttpHeaders } from 'node:http';
+import { parseGoDuration } from '../../../machinery/api/go-duration.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
+import { badRequest } from '../api-errors/api-errors.ts';
 import { cutOff, type Exchange, type Incoming, type Outgoing, respond } from './exchange.ts';
 
 /** Time for the rest of a body over HTTP/1.1, which is discarded, before the connection is closed. */
@@ -12,6 +14,16 @@ const bodyGraceMs = 5_000;
 
 /** Time for the answer to a write that was carried out, after its deadline: the client needs the answer. */
 const sendMsMax = 60_000;
+
+/** Upstream `--request-timeout`: the timeout of a request that states none, a larger one, or none above zero. */
+const timeoutMsMax = 60_000;
+
+/** Milliseconds of the option `timeout` of a request. Throws a 400 ApiError for a text that is no duration, as `30s` is one. */
+export function timeoutMsOf(text: string): number {
+  const givenMs = text === '' ? 0 : parseGoDuration(text);
+  if (givenMs === undefined) throw badRequest(`timeout: must be a duration such as 30s (got ${JSON.stringify(text)})`);
+  return givenMs > 0 && givenMs < timeoutMsMax ? givenMs : timeoutMsMax;
+}
 
 export class RequestDeadline {
   readonly #clock: Clock;

@@ -175,15 +175,18 @@ export class ResourceHandler {
     if (call.served.namespaced && target.namespace === undefined) throw methodNotAllowed();
     const presenter = this.#presenter(call);
     const options = this.#writeOptions(call, 'CreateOptions');
-    const { value, source } = await this.#body(call);
-    return written(presenter, this.#options.registry.create(target, value, { ...options, source }));
+    const { value, repeated } = await this.#body(call);
+    return written(presenter, this.#options.registry.create(target, value, { ...options, problems: repeated }));
   }
 
   async #update(call: Call): Promise<Reply> {
     const presenter = this.#presenter(call);
     const options = this.#writeOptions(call, 'UpdateOptions');
-    const { value, source } = await this.#body(call);
-    return written(presenter, this.#options.registry.update(this.#target(call), value, { ...options, source }));
+    const { value, repeated } = await this.#body(call);
+    return written(
+      presenter,
+      this.#options.registry.update(this.#target(call), value, { ...options, problems: repeated }),
+    );
   }
 
   async #patch(call: Call): Promise<Reply> {
@@ -192,7 +195,7 @@ export class ResourceHandler {
     if (given === applyType) return this.#apply(call, presenter);
     const type = patchKindOf(given, call.served);
     const options = this.#writeOptions(call, 'PatchOptions');
-    const patch = decodePatch(await readBytes(call.exchange), type, options.fieldValidation);
+    const patch = decodePatch(await readBytes(call.exchange), type);
     return written(
       presenter,
       this.#options.registry.patch(this.#target(call), patch, { ...options, problems: patch.problems }),
@@ -281,15 +284,16 @@ export class ResourceHandler {
     const { incoming } = call.exchange;
     const type = patchKindOf(bodyTypeOf(headerOf(incoming, 'content-type')), call.served);
     const options = optionsOf(call, 'PatchOptions');
-    const patch = decodePatch(await readBytes(call.exchange), type, options.fieldValidation);
+    const patch = decodePatch(await readBytes(call.exchange), type);
     const { spec } = buildScale(this.#options.registry.get(this.#target(call)));
     // Without a version: a patch that states none applies to what is stored when it is carried out.
     const metadata = { name: call.name ?? '', namespace: call.namespace ?? '' };
     const current = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata, spec: mapAt(spec) };
     const value = patchObject(current, patch, 'Scale');
-    const { object, warnings } = readTypedBody({ value }, bodyKindOf(call), options.fieldValidation);
+    const body = { value, repeated: patch.problems };
+    const { object, warnings } = readTypedBody(body, bodyKindOf(call), options.fieldValidation);
     alignNamespace(object, call.namespace);
-    return { object, options, warnings: [...patch.problems, ...warnings] };
+    return { object, options, warnings };
   }
 
   /** No containers run, so the log of an existing pod is empty. */

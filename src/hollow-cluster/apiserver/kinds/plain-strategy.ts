@@ -7,13 +7,11 @@ import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from './st
 import { explainSubdomain } from '../validation/formats.ts';
 
 /** What a kind does differently. */
-export type KindRules = Omit<Partial<Strategy>, 'validate' | 'validateUpdate'> & {
+export type KindRules = Omit<Partial<Strategy>, 'validate' | 'validateCreate' | 'validateUpdate'> & {
   /** Validation on creation, and on changes of anything but the status. */
   readonly validateSpec?: (draft: Draft) => readonly FieldError[];
   /** Further validation of changes of anything but the status. */
   readonly validateChange?: (draft: Draft, stored: Draft) => readonly FieldError[];
-  /** Validation on changes of the status. */
-  readonly validateStatus?: (draft: Draft, stored: Draft) => readonly FieldError[];
   /** The status of a new object; default: empty. */
   readonly initialStatus?: Readonly<Record<string, unknown>>;
   /** Completes a new object, which has its generation and status. */
@@ -23,8 +21,7 @@ export type KindRules = Omit<Partial<Strategy>, 'validate' | 'validateUpdate'> &
 };
 
 export function strategyOfRow(served: ServedResource, allRules: KindRules = {}): Strategy {
-  const { initialStatus, prepareNew, prepareChange, ...others } = allRules;
-  const { validateSpec, validateChange, validateStatus, validateCreate, ...rules } = others;
+  const { initialStatus, prepareNew, prepareChange, validateSpec, validateChange, ...rules } = allRules;
   const { namespaced } = served;
   const hasStatus = served.subresources.some(({ name }) => name === 'status');
   const labels = ['metadata.name', ...(namespaced ? ['metadata.namespace'] : [])];
@@ -46,11 +43,9 @@ export function strategyOfRow(served: ServedResource, allRules: KindRules = {}):
       prepareChange?.(draft, stored, endpoint);
       if (hasStatus) incrementGeneration(draft, stored);
     },
-    validateCreate: (draft, group) => [...(validateSpec?.(draft) ?? []), ...(validateCreate?.(draft, group) ?? [])],
+    validateCreate: (draft) => validateSpec?.(draft) ?? [],
     validateUpdate: (draft, stored, endpoint) =>
-      endpoint === 'status'
-        ? (validateStatus?.(draft, stored) ?? [])
-        : [...(validateSpec?.(draft) ?? []), ...(validateChange?.(draft, stored) ?? [])],
+      endpoint === 'status' ? [] : [...(validateSpec?.(draft) ?? []), ...(validateChange?.(draft, stored) ?? [])],
     ...rules,
   };
 }

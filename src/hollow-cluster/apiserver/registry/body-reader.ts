@@ -1,8 +1,6 @@
 /** Converts a decoded request body to a draft of the stored form, and validates its kind, names and field names. */
 import type { ApiError } from '../../../machinery/api/api-error.ts';
 import type { Draft } from '../storage/stored-object.ts';
-import { type BodySource, describeUnknown } from '../codec/body-source.ts';
-import { messageNameOf } from '../codec/message-table.ts';
 import { asCoreEvent } from '../kinds/event/event-forms.ts';
 import { assertBodyKind } from '../codec/body-kind.ts';
 import { toCustomForm } from '../codec/custom-form.ts';
@@ -18,9 +16,7 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 interface BodyOptions {
   readonly fieldValidation: FieldValidation;
-  /** The text of the body, unless the body was made by the server. */
-  readonly source?: BodySource | undefined;
-  /** Problems of what the body was made of, as a patch. */
+  /** What is wrong with the text of the body, or of the patch that it was made of: keys that occur twice. */
   readonly problems?: readonly string[] | undefined;
 }
 
@@ -39,7 +35,7 @@ type BuildError = (target: Target, why: string) => ApiError;
 export function readBody(
   body: unknown,
   target: Target,
-  { fieldValidation: validation, source, problems: reported = [] }: BodyOptions,
+  { fieldValidation: validation, problems: reported = [] }: BodyOptions,
   buildError: BuildError = bodyError,
 ): ReadBody {
   if (!isMap(body)) throw badRequest('the body of the request is not an object');
@@ -47,7 +43,7 @@ export function readBody(
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = body;
   const { given, metadata } = splitManagers(fields['metadata'] ?? {});
   const form = read({ ...fields, metadata }, target, buildError);
-  const problems = validation === 'Ignore' ? [] : [...reported, ...problemsOf(form, target, source)];
+  const problems = validation === 'Ignore' ? [] : [...reported, ...form.unknown.map(describeUnknown)];
   if (validation === 'Strict' && problems.length > 0) {
     throw buildError(target, `strict decoding error: ${problems.join(', ')}`);
   }
@@ -67,10 +63,9 @@ function splitManagers(metadata: unknown): { readonly given: unknown; readonly m
   return { given, metadata: others };
 }
 
-function problemsOf({ unknown }: WireForm, { served }: Target, source: BodySource | undefined): readonly string[] {
-  if (source === undefined) return unknown.map(describeUnknown);
-  const message = served.custom === undefined ? messageNameOf(apiVersionOf(served), served.kind) : undefined;
-  return source.problems(message, unknown);
+/** The message about a field that the kind does not have. */
+export function describeUnknown(path: string): string {
+  return `unknown field ${JSON.stringify(path)}`;
 }
 
 function read(fields: MutableJsonMap, target: Target, buildError: BuildError): WireForm {

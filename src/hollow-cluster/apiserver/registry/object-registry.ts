@@ -6,7 +6,6 @@
 import { formatTime, parseTimestamp } from '../../../machinery/api/timestamps.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Random } from '../../../machinery/ports/random.ts';
-import type { BodySource } from '../codec/body-source.ts';
 import type { Draft, StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { alignNames, assertNameGiven, type FieldValidation, patchedObjectError, readBody } from './body-reader.ts';
@@ -49,9 +48,7 @@ export interface WriteOptions {
   /** All steps but the commit. */
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
-  /** The text of the body, for what its value does not show. */
-  readonly source?: BodySource | undefined;
-  /** What a strict decoding of a patch reports. */
+  /** What is wrong with the text of the body or of the patch: keys that occur twice. */
   readonly problems?: readonly string[];
   /** Who owns what it writes. Without it, no owners are tracked. */
   readonly manager?: string;

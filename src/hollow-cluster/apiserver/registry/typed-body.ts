@@ -1,16 +1,15 @@
 /** Bodies that are not stored: reviews, evictions, bindings, scales and token requests. */
 import { badRequest } from '../api-errors/api-errors.ts';
 import { assertBodyKind } from '../codec/body-kind.ts';
-import { type BodySource, describeUnknown } from '../codec/body-source.ts';
-import { messageNameOf } from '../codec/message-table.ts';
 import { toWireForm, type WireForm, WireFormError } from '../codec/wire-form.ts';
 import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
 import { isMap, mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
-import type { FieldValidation } from './body-reader.ts';
+import { describeUnknown, type FieldValidation } from './body-reader.ts';
 
 interface GivenBody {
   readonly value: unknown;
-  readonly source?: BodySource | undefined;
+  /** Messages about keys that occur twice. */
+  readonly repeated?: readonly string[];
 }
 
 interface TypedBody {
@@ -22,7 +21,7 @@ interface TypedBody {
 
 /** Throws a 400 ApiError for a body that is not of the expected kind, or has fields that strict validation refuses. */
 export function readTypedBody(
-  { value, source }: GivenBody,
+  { value, repeated = [] }: GivenBody,
   expected: GroupVersionKind,
   validation: FieldValidation,
 ): TypedBody {
@@ -31,8 +30,7 @@ export function readTypedBody(
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = value;
   const { object, unknown } = readForm(fields, expected);
   if (validation === 'Ignore') return { object, warnings: [] };
-  const message = messageNameOf(apiVersionOf(expected), expected.kind);
-  const problems = source?.problems(message, unknown) ?? unknown.map(describeUnknown);
+  const problems = [...repeated, ...unknown.map(describeUnknown)];
   if (validation === 'Warn' || problems.length === 0) return { object, warnings: problems };
   throw unreadable(expected, `strict decoding error: ${problems.join(', ')}`);
 }

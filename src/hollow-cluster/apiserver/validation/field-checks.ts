@@ -8,7 +8,7 @@ import {
   unsupportedField,
 } from '../api-errors/field-errors.ts';
 import { isMap, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
-import { explainLabelValue, explainPercent, explainPort, explainPortName, explainQualifiedName } from './formats.ts';
+import { explainLabelValue, explainQualifiedName } from './formats.ts';
 
 const none: readonly FieldError[] = [];
 
@@ -65,31 +65,6 @@ export function checkOneOf(
   return [unsupportedField(`${path}.${name}`, value, known)];
 }
 
-/** Checks a port by number or by name. */
-export function checkPort(field: string, port: unknown): readonly FieldError[] {
-  if (typeof port === 'string') return checkFormat(field, port, explainPortName);
-  if (typeof port !== 'number') return [];
-  return explainPort(port).map((message) => invalidField(field, port, message));
-}
-
-/** Checks a share: a number that is not negative, or a percentage. */
-export function checkShare(field: string, value: unknown): readonly FieldError[] {
-  if (typeof value === 'string') return checkFormat(field, value, explainPercent);
-  if (typeof value !== 'number' || value >= 0) return [];
-  return [invalidField(field, value, 'must be greater than or equal to 0')];
-}
-
-export function checkAtMostAll(field: string, value: unknown): readonly FieldError[] {
-  if (typeof value !== 'string' || explainPercent(value).length > 0 || Number.parseInt(value, 10) <= 100) return [];
-  return [invalidField(field, value, 'must not be greater than 100%')];
-}
-
-/** Whether a share is zero. As upstream, a text that is no percentage counts as zero. */
-export function isZeroShare(value: unknown): boolean {
-  if (typeof value === 'number') return value === 0;
-  return typeof value !== 'string' || explainPercent(value).length > 0 || Number.parseInt(value, 10) === 0;
-}
-
 /** Checks labels, or a selector that is a map of labels. */
 export function checkLabels(field: string, labels: unknown): readonly FieldError[] {
   return Object.entries(isMap(labels) ? labels : {}).flatMap(([key, value]) => [
@@ -142,24 +117,4 @@ export function checkValues(path: string, operator: string, values: readonly unk
     default:
       return [invalidField(`${path}.operator`, operator, 'not a valid selector operator')];
   }
-}
-
-/** Checks the numbers of a status: none is negative, and none exceeds another one. */
-export function checkReplicaCounts(
-  status: MutableJsonMap,
-  counts: readonly string[],
-  limited: readonly string[],
-  readyName?: string,
-): readonly FieldError[] {
-  const path = 'status';
-  const numberOf = (name: string): number => Number(ownValue(status, name) ?? 0);
-  const above = limited
-    .filter((name) => numberOf(name) > numberOf('replicas'))
-    .map((name) => invalidField(`${path}.${name}`, numberOf(name), 'cannot be greater than status.replicas'));
-  const available = numberOf('availableReplicas');
-  const unready =
-    readyName !== undefined && available > numberOf('readyReplicas')
-      ? [invalidField(`${path}.availableReplicas`, available, `cannot be greater than ${readyName}`)]
-      : [];
-  return [...checkCounts(status, counts, path), ...above, ...unready];
 }

@@ -7,8 +7,6 @@ const subdomainPattern = `${labelPattern}(\\.${labelPattern})*`;
 const namePattern = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const valuePattern = `(${namePattern})?`;
 const keyPattern = '[-._a-zA-Z0-9]+';
-const percentPattern = '[0-9]+%';
-const headerPattern = '[-A-Za-z0-9]+';
 
 const namePartMax = 63;
 const subdomainMax = 253;
@@ -42,26 +40,12 @@ const keyMessage = withExamples(
   'KEY_NAME',
   'key-name',
 );
-const percentMessage = withExamples(
-  "a valid percent string must be a numeric string followed by an ending '%'",
-  percentPattern,
-  '1%',
-  '93%',
-);
-const headerMessage = withExamples(
-  "a valid HTTP header must consist of alphanumeric characters or '-'",
-  headerPattern,
-  'X-Header-Name',
-);
-
 const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
 const isLabel = whole(labelPattern);
 const isSubdomain = whole(subdomainPattern);
 const isName = whole(namePattern);
 const isValue = whole(valuePattern);
 const isKey = whole(keyPattern);
-const isPercent = whole(percentPattern);
-const isHeader = whole(headerPattern);
 
 /** Shared, as most texts have no problem. */
 const none: readonly string[] = [];
@@ -129,10 +113,6 @@ export const explainDataKey: Explain = (text) =>
     [text !== '..' && text.startsWith('..'), "must not start with '..'"],
   );
 
-export const explainPercent: Explain = (text) => applying([!isPercent.test(text), percentMessage]);
-
-export const explainHeaderName: Explain = (text) => applying([!isHeader.test(text), headerMessage]);
-
 export const explainPortName: Explain = (text) =>
   applying(
     tooLong(text, portNameMax),
@@ -144,36 +124,4 @@ export const explainPortName: Explain = (text) =>
 
 export function explainPort(port: number): readonly string[] {
   return port >= 1 && port <= portMax ? none : [`must be between 1 and ${portMax}, inclusive`];
-}
-
-export const explainVariableName: Explain = (text) => {
-  const rule = "a valid environment variable name must consist only of printable ASCII characters other than '='";
-  return applying([!/^[ -<>-~]*$/.test(text), rule]);
-};
-
-export const explainAddress: Explain = (text) =>
-  applying([!isIp(text), 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']);
-
-const octet = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
-const ipv4 = new RegExp(`^${octet}(\\.${octet}){3}$`);
-const ipv6Group = /^[0-9a-f]{1,4}$/i;
-
-function isIpv4(text: string): boolean {
-  return ipv4.test(text);
-}
-
-function isIpv6(text: string): boolean {
-  const [head = '', tail, ...more] = text.split('::');
-  if (more.length > 0 || !text.includes(':')) return false;
-  const groups = [head, tail ?? ''].flatMap((part) => (part === '' ? [] : part.split(':')));
-  const last = groups.at(-1) ?? '';
-  // The last two groups may be an IPv4 address.
-  const isMixed = isIpv4(last);
-  const count = groups.length + (isMixed ? 1 : 0);
-  const wellFormed = (isMixed ? groups.slice(0, -1) : groups).every((part) => ipv6Group.test(part));
-  return wellFormed && (tail === undefined ? count === 8 : count < 8);
-}
-
-function isIp(text: string): boolean {
-  return isIpv4(text) || isIpv6(text);
 }

@@ -58,6 +58,8 @@ function recorded({ code, headers, body, text }: ApiResponse, { shows }: Request
   if (code < 300) return { code, ...warned, ...shown };
   if (body?.kind !== 'Status') return { code, ...warned, text };
   const { reason, message, details }: Json = body;
+  // Of a request that cannot be read, the message of kube-apiserver is that of Go's decoders.
+  if (code === 400) return { code, reason, ...warned };
   return { code, reason, message, details, ...warned };
 }
 

@@ -1,7 +1,6 @@
 /** Default values of pods (upstream `pkg/apis/core/v1/defaults.go`). */
 import { fillAt, fillIn, fillZero } from '../fill-in.ts';
 import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
-import { ownValue } from '../../../../machinery/api/json-map.ts';
 
 const podDefaults: Readonly<Record<string, unknown>> = {
   restartPolicy: 'Always',
@@ -84,49 +83,27 @@ function quantityAt(resources: unknown, side: 'requests' | 'limits', name: strin
   return quantity === '0' ? '' : quantity;
 }
 
-/** Defaults by the name of the volume source. */
-const volumeDefaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  configMap: { defaultMode: 0o644 },
-  secret: { defaultMode: 0o644 },
-  downwardAPI: { defaultMode: 0o644 },
-  projected: { defaultMode: 0o644 },
-  hostPath: { type: '' },
-  iscsi: { iscsiInterface: 'default' },
-  rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' },
-  azureDisk: { cachingMode: 'ReadWrite', fsType: 'ext4', readOnly: false, kind: 'Shared' },
-  scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
-};
 const probes = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 const probeDefaults = { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 } as const;
 const httpDefaults = { path: '/', scheme: 'HTTP' } as const;
+const fileMode = { defaultMode: 0o644 } as const;
+const hostPath = { type: '' } as const;
 const fieldDefaults = { apiVersion: 'v1' } as const;
-const tokenSeconds = 3_600;
 
+/** Defaults by the name of the volume source. */
+const volumeDefaults = { configMap: fileMode, secret: fileMode, downwardAPI: fileMode, projected: fileMode, hostPath };
+
+/** A volume without any source is an empty directory. */
 function defaultVolumes(spec: MutableJsonMap): void {
-  if (spec['volumes'] === undefined) return;
   for (const volume of mapsAt(spec, 'volumes')) {
-    defaultSource(volume);
+    if (Object.keys(volume).every((field) => field === 'name')) volume['emptyDir'] = {};
+    for (const [source, defaults] of Object.entries(volumeDefaults)) fillAt(volume, [source], defaults);
     fillAt(volume, ['ephemeral', 'volumeClaimTemplate', 'spec'], { volumeMode: 'Filesystem' });
     for (const item of mapsAt(volume, 'downwardAPI', 'items')) fillAt(item, ['fieldRef'], fieldDefaults);
-    for (const source of mapsAt(volume, 'projected', 'sources')) defaultProjection(source);
+    for (const source of mapsAt(volume, 'projected', 'sources')) {
+      fillAt(source, ['serviceAccountToken'], { expirationSeconds: 3_600 });
+    }
   }
-}
-
-/** A volume without any source is an empty directory. Also of a persistent volume, which needs one. */
-function defaultSource(volume: MutableJsonMap): void {
-  const sources = Object.keys(volume).filter((field) => field !== 'name');
-  if (sources.length === 0) volume['emptyDir'] = {};
-  defaultSources(volume, sources);
-}
-
-/** Defaults of the sources of a volume. */
-function defaultSources(volume: MutableJsonMap, sources = Object.keys(volume)): void {
-  for (const source of sources) fillAt(volume, [source], ownValue(volumeDefaults, source) ?? {});
-}
-
-function defaultProjection(source: MutableJsonMap): void {
-  fillAt(source, ['serviceAccountToken'], { expirationSeconds: tokenSeconds });
-  for (const item of mapsAt(source, 'downwardAPI', 'items')) fillAt(item, ['fieldRef'], fieldDefaults);
 }
 
 function defaultProbesAndHooks(container: MutableJsonMap): void {

@@ -6,48 +6,52 @@ import { type Endpoint, isolateStatus } from '../strategy.ts';
 import { mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { ensureMap, fillAt, fillIn, fillZero } from '../fill-in.ts';
-import {
-  validateDaemonSet,
-  validateDaemonSetStatus,
-  validateDeployment,
-  validateDeploymentStatus,
-  validateNewStatefulSet,
-  validateReplicaSet,
-  validateReplicaSetStatus,
-  validateSelectorKept,
-  validateStatefulSet,
-  validateStatefulSetChange,
-  validateStatefulSetStatus,
-} from './workload-validation.ts';
+import { validateSelectorKept, validateStatefulSetChange, validateWorkload } from './workload-validation.ts';
 import { explainLabel } from '../../validation/formats.ts';
 
 const noReplicas = { replicas: 0 } as const;
 const templateGeneration = 'deprecated.daemonset.template.generation';
+
+const unusable = 'invalid label selector';
 
 /** Rules of the workloads, by the table of the kind. */
 export const workloadRules: Readonly<Record<string, KindRules>> = {
   'deployments.apps': {
     setDefaults: defaultDeployment,
     prepareUpdate: prepareDeployment,
-    validateSpec: validateDeployment,
+    validateSpec: (draft) =>
+      validateWorkload(draft, {
+        selectorOf: 'deployment',
+        kind: 'ReplicaSet',
+        unusable,
+        counts: ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'],
+      }),
     validateChange: validateSelectorKept,
-    validateStatus: validateDeploymentStatus,
   },
   'replicasets.apps': {
     initialStatus: noReplicas,
     setDefaults: (draft) => void defaultReplicas(draft),
-    validateSpec: validateReplicaSet,
+    validateSpec: (draft) =>
+      validateWorkload(draft, {
+        selectorOf: 'deployment',
+        kind: 'ReplicaSet',
+        unusable,
+        counts: ['replicas', 'minReadySeconds'],
+      }),
     validateChange: validateSelectorKept,
-    validateStatus: validateReplicaSetStatus,
   },
   'statefulsets.apps': {
     initialStatus: { ...noReplicas, availableReplicas: 0 },
     explainName: explainLabel,
     setDefaults: defaultStatefulSet,
-    validateSpec: validateStatefulSet,
-    validateCreate: validateNewStatefulSet,
+    validateSpec: (draft) =>
+      validateWorkload(draft, {
+        selectorOf: 'statefulset',
+        kind: 'StatefulSet',
+        unusable: '',
+        counts: ['replicas', 'minReadySeconds'],
+      }),
     validateChange: validateStatefulSetChange,
-    validateStatus: validateStatefulSetStatus,
   },
   'daemonsets.apps': {
     initialStatus: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
@@ -56,9 +60,13 @@ export const workloadRules: Readonly<Record<string, KindRules>> = {
       metadata.annotations = { ...metadata.annotations, [templateGeneration]: '1' };
     },
     prepareChange: countTemplates,
-    validateSpec: validateDaemonSet,
+    validateSpec: (draft) =>
+      validateWorkload(draft, {
+        selectorOf: 'daemonset',
+        kind: 'DaemonSet',
+        counts: ['minReadySeconds', 'revisionHistoryLimit'],
+      }),
     validateChange: validateSelectorKept,
-    validateStatus: validateDaemonSetStatus,
   },
 };
 

@@ -1,5 +1,8 @@
-/** What Deployments, ReplicaSets, StatefulSets and DaemonSets must be (upstream `pkg/apis/apps/validation`). */
-import { ownValue } from '../../../../machinery/api/json-map.ts';
+/**
+ * What the controllers of Deployments, ReplicaSets, StatefulSets and DaemonSets rely on (upstream `pkg/apis/apps/validation`):
+ * a selector that selects the pods of the template and stays, and pods that run again.
+ */
+import { listRequirements, matchesLabels } from '../../../../machinery/api/label-selector.ts';
 import { sameJson } from '../../../../machinery/api/json-values.ts';
 import {
   type FieldError,
@@ -8,22 +11,11 @@ import {
   requiredField,
   unsupportedField,
 } from '../../api-errors/field-errors.ts';
-import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../../select-field.ts';
+import { isMap, mapAt, type MutableJsonMap, textAt } from '../../select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
-import {
-  checkAtMostAll,
-  checkCounts,
-  checkOneOf,
-  checkOptional,
-  checkReplicaCounts,
-  checkShare,
-  isZeroShare,
-} from '../../validation/field-checks.ts';
-import { explainLabel } from '../../validation/formats.ts';
-import { validateServing } from './pod-template-validation.ts';
+import { checkCounts, checkSelector } from '../../validation/field-checks.ts';
+import { checkPodTemplate } from '../pod/pod-spec-validation.ts';
 
-const unusable = 'invalid label selector';
-const retentions = ['Retain', 'Delete'] as const;
 const changeable = [
   'replicas',
   'ordinals',
@@ -34,136 +26,72 @@ const changeable = [
   'minReadySeconds',
 ] as const;
 
-export function validateDeployment(draft: Draft): readonly FieldError[] {
-  const { spec = {} } = draft;
-  const counts = ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'];
-  const about = { selectorOf: 'deployment', kind: 'ReplicaSet', unusable, counts };
-  const errors = [...validateServing(draft, about), ...validateStrategy(mapAt(spec, 'strategy'))];
-  const deadline = spec['progressDeadlineSeconds'];
-  if (typeof deadline === 'number' && deadline <= numberAt(spec, 'minReadySeconds')) {
-    errors.push(invalidField('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds'));
-  }
-  return errors;
+/** A workload whose pods always run again. */
+interface WorkloadWords {
+  /** Kind in the message about an empty selector. */
+  readonly selectorOf: string;
+  /** Kind in the message about a deadline. */
+  readonly kind: string;
+  /** Text of the message about a selector that cannot be used; absent if there is none. */
+  readonly unusable?: string;
+  /** Fields of the spec that must not be negative. */
+  readonly counts: readonly string[];
 }
 
-function validateStrategy(strategy: MutableJsonMap): readonly FieldError[] {
-  const { type, rollingUpdate } = strategy;
-  const path = 'spec.strategy.rollingUpdate';
-  switch (type) {
-    case 'Recreate':
-      if (rollingUpdate === undefined) return [];
-      return [forbiddenField(path, "may not be specified when strategy `type` is 'Recreate'")];
-    case 'RollingUpdate':
-      return isMap(rollingUpdate) ? validateRollingUpdate(rollingUpdate, path) : [];
-    default:
-      return [unsupportedField('spec.strategy', strategy, ['Recreate', 'RollingUpdate'])];
-  }
-}
-
-function validateRollingUpdate(limits: MutableJsonMap, path: string): readonly FieldError[] {
-  const { maxUnavailable, maxSurge } = limits;
-  const field = `${path}.maxUnavailable`;
-  const none = isZeroShare(maxUnavailable) && isZeroShare(maxSurge);
+/** The selector selects something, and the labels of the template; counts are not negative. */
+export function validateWorkload({ spec = {} }: Draft, about: WorkloadWords): readonly FieldError[] {
   return [
-    ...checkShare(field, maxUnavailable),
-    ...checkShare(`${path}.maxSurge`, maxSurge),
-    ...(none ? [invalidField(field, maxUnavailable, 'may not be 0 when `maxSurge` is 0')] : []),
-    ...checkAtMostAll(field, maxUnavailable),
+    ...checkCounts(spec, about.counts, 'spec'),
+    ...validateSelector(spec, about),
+    ...validateTemplate(spec, about.kind),
   ];
 }
 
-/** Validation of the status of a Deployment or a ReplicaSet. */
-function validateReplicaStatus({ status = {} }: Draft): readonly FieldError[] {
-  const counts = [
-    'observedGeneration',
-    'replicas',
-    'fullyLabeledReplicas',
-    'updatedReplicas',
-    'readyReplicas',
-    'availableReplicas',
-    'unavailableReplicas',
-    'terminatingReplicas',
-    'collisionCount',
-  ];
-  return checkReplicaCounts(status, counts, ['readyReplicas', 'availableReplicas'], 'readyReplicas');
-}
-
-export function validateDeploymentStatus(draft: Draft): readonly FieldError[] {
-  return [...validateReplicaStatus(draft), ...checkReplicaCounts(draft.status ?? {}, [], ['updatedReplicas'])];
-}
-
-export function validateReplicaSetStatus(draft: Draft): readonly FieldError[] {
-  return [...validateReplicaStatus(draft), ...checkReplicaCounts(draft.status ?? {}, [], ['fullyLabeledReplicas'])];
-}
-
-export function validateReplicaSet(draft: Draft): readonly FieldError[] {
-  const counts = ['replicas', 'minReadySeconds'];
-  return validateServing(draft, { selectorOf: 'deployment', kind: 'ReplicaSet', unusable, counts });
-}
-
-export function validateStatefulSet(draft: Draft): readonly FieldError[] {
-  const { spec = {} } = draft;
-  const management = textAt(spec, 'podManagementPolicy');
-  const isKnown = ['', 'OrderedReady', 'Parallel'].includes(management);
-  const detail = "must be 'OrderedReady' or 'Parallel'";
-  const retention = 'persistentVolumeClaimRetentionPolicy';
-  const about = {
-    selectorOf: 'statefulset',
-    kind: 'StatefulSet',
-    unusable: '',
-    counts: ['replicas', 'minReadySeconds'],
-  };
-  return [
-    ...(isKnown ? [] : [invalidField('spec.podManagementPolicy', management, detail)]),
-    ...validateStatefulStrategy(mapAt(spec, 'updateStrategy')),
-    ...['whenDeleted', 'whenScaled'].flatMap((when) =>
-      checkOneOf(mapAt(spec, retention), when, `spec.${retention}`, retentions),
-    ),
-    ...checkCounts(mapAt(spec, 'ordinals'), ['start'], 'spec.ordinals'),
-    ...validateServing(withoutIdentity(draft), about),
-  ];
-}
-
-/** The controller sets these names, and adds volumes for the claims. */
-function withoutIdentity(draft: Draft): Draft {
-  const { spec = {} } = draft;
-  const pod = mapAt(spec, 'template', 'spec');
-  const claims = mapsAt(spec, 'volumeClaimTemplates').map((claim) => textAt(claim, 'metadata', 'name'));
-  const own = claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
-  const others = mapsAt(pod, 'volumes').filter(({ name }) => !claims.some((claim) => claim === name));
-  const template = {
-    ...mapAt(spec, 'template'),
-    spec: { ...pod, hostname: undefined, subdomain: undefined, volumes: [...own, ...others] },
-  };
-  return { ...draft, spec: { ...spec, template } };
-}
-
-/** Checked once: the name may not change. */
-export function validateNewStatefulSet({ spec = {} }: Draft): readonly FieldError[] {
-  return checkOptional(spec, 'serviceName', 'spec', explainLabel);
-}
-
-function validateStatefulStrategy(strategy: MutableJsonMap): readonly FieldError[] {
-  const { type, rollingUpdate } = strategy;
-  const path = 'spec.updateStrategy';
-  const own = `${path}.rollingUpdate`;
-  if (type === 'OnDelete') {
-    if (rollingUpdate === undefined) return [];
-    return [invalidField(own, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")];
+function validateSelector(spec: MutableJsonMap, about: WorkloadWords): readonly FieldError[] {
+  const { selector } = spec;
+  if (!isMap(selector))
+    return [...(about.kind === 'DaemonSet' ? [] : [requiredField('spec.selector')]), ...unmatched(spec)];
+  const problems = checkSelector('spec.selector', selector);
+  if (problems.length > 0) {
+    return about.unusable === undefined
+      ? problems
+      : [...problems, invalidField('spec.selector', selector, about.unusable)];
   }
-  if (type !== 'RollingUpdate') return [invalidField(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")];
-  if (!isMap(rollingUpdate)) return [];
-  const { maxUnavailable } = rollingUpdate;
-  const field = `${own}.maxUnavailable`;
-  const none = maxUnavailable !== undefined && isZeroShare(maxUnavailable);
+  const requirements = listRequirements(selector);
+  if (requirements.length === 0) {
+    return [invalidField('spec.selector', selector, `empty selector is invalid for ${about.selectorOf}`)];
+  }
+  return matchesLabels(requirements, labelsOf(spec)) ? [] : unmatched(spec);
+}
+
+function labelsOf(spec: MutableJsonMap): Readonly<Record<string, string>> {
+  const labels = mapAt(spec, 'template', 'metadata', 'labels');
+  return Object.fromEntries(
+    Object.entries(labels).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+function unmatched(spec: MutableJsonMap): readonly FieldError[] {
+  const labels = labelsOf(spec);
+  const value = Object.keys(labels).length === 0 ? null : labels;
+  return [invalidField('spec.template.metadata.labels', value, '`selector` does not match template `labels`')];
+}
+
+function validateTemplate(spec: MutableJsonMap, kind: string): readonly FieldError[] {
+  const template = mapAt(spec, 'template');
+  const path = 'spec.template.spec';
+  const pod = mapAt(template, 'spec');
+  const errors = [...checkPodTemplate(template, 'spec.template')];
+  const policy = textAt(pod, 'restartPolicy');
+  if (policy !== 'Always') errors.push(unsupportedField(`${path}.restartPolicy`, policy, ['Always']));
+  if (pod['activeDeadlineSeconds'] === undefined) return errors;
   return [
-    ...checkCounts(rollingUpdate, ['partition'], own),
-    ...checkShare(field, maxUnavailable),
-    ...(none ? [invalidField(field, maxUnavailable, 'cannot be 0')] : []),
-    ...checkAtMostAll(field, maxUnavailable),
+    ...errors,
+    forbiddenField(`${path}.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`),
   ];
 }
 
+/** Most fields of a StatefulSet may not change. */
 export function validateStatefulSetChange(draft: Draft, stored: Draft): readonly FieldError[] {
   const fixedPart = ({ spec = {} }: Draft): MutableJsonMap =>
     Object.fromEntries(Object.entries(spec).filter(([field]) => !changeable.some((known) => known === field)));
@@ -171,59 +99,6 @@ export function validateStatefulSetChange(draft: Draft, stored: Draft): readonly
   const fields = changeable.slice(0, -1).map((field) => `'${field}'`);
   const why = `updates to statefulset spec for fields other than ${fields.join(', ')} and 'minReadySeconds' are forbidden`;
   return [forbiddenField('spec', why)];
-}
-
-export function validateStatefulSetStatus({ status = {} }: Draft): readonly FieldError[] {
-  const limited = ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'];
-  const counts = [...limited, 'replicas', 'observedGeneration', 'collisionCount'];
-  return checkReplicaCounts(status, counts, limited, 'status.readyReplicas');
-}
-
-export function validateDaemonSet(draft: Draft): readonly FieldError[] {
-  const counts = ['minReadySeconds', 'revisionHistoryLimit'];
-  return [
-    ...validateServing(draft, { selectorOf: 'daemonset', kind: 'DaemonSet', counts }),
-    ...validateDaemonStrategy(mapAt(draft.spec, 'updateStrategy')),
-  ];
-}
-
-function validateDaemonStrategy(strategy: MutableJsonMap): readonly FieldError[] {
-  const { type, rollingUpdate } = strategy;
-  const path = 'spec.updateStrategy';
-  if (type === 'OnDelete') return [];
-  if (type !== 'RollingUpdate') return [unsupportedField(path, strategy, ['RollingUpdate', 'OnDelete'])];
-  return validateDaemonLimits(mapAt({ rollingUpdate }, 'rollingUpdate'), `${path}.rollingUpdate`);
-}
-
-/** Exactly one of the limits is not zero. */
-function validateDaemonLimits(limits: MutableJsonMap, path: string): readonly FieldError[] {
-  const { maxUnavailable, maxSurge } = limits;
-  const errors = ['maxUnavailable', 'maxSurge'].flatMap((name) => [
-    ...checkShare(`${path}.${name}`, ownValue(limits, name)),
-    ...checkAtMostAll(`${path}.${name}`, ownValue(limits, name)),
-  ]);
-  if (!isZeroShare(maxUnavailable) && !isZeroShare(maxSurge)) {
-    errors.push(invalidField(`${path}.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero'));
-  }
-  if (isZeroShare(maxUnavailable) && isZeroShare(maxSurge)) {
-    errors.push(requiredField(`${path}.maxUnavailable`, 'cannot be 0 when maxSurge is 0'));
-  }
-  return errors;
-}
-
-export function validateDaemonSetStatus({ status = {} }: Draft): readonly FieldError[] {
-  const counts = [
-    'currentNumberScheduled',
-    'numberMisscheduled',
-    'desiredNumberScheduled',
-    'numberReady',
-    'observedGeneration',
-    'updatedNumberScheduled',
-    'numberAvailable',
-    'numberUnavailable',
-    'collisionCount',
-  ];
-  return checkCounts(status, counts, 'status');
 }
 
 /** The selector may not change. */

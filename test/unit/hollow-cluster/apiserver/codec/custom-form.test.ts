@@ -37,6 +37,6 @@ test('values of another type stay as they are: validation refuses them', () => {
 test('malformed metadata is an error that names the field', () => {
   assert.throws(
     () => toCustomForm(schema, { metadata: { labels: { a: 7 } } }),
-    (error) => error instanceof WireFormError && error.message.includes('metadata.labels of type string'),
+    (error) => error instanceof WireFormError && error.message.includes('metadata.labels[a]: must be a string'),
   );
 });

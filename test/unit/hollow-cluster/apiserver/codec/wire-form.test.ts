@@ -58,9 +58,9 @@ test('a number that may be text has 32 bits', () => {
   const withSurge = (maxSurge: unknown): object =>
     toWireForm('apps/v1', 'Deployment', { metadata: {}, spec: { strategy: { rollingUpdate: { maxSurge } } } });
   for (const value of ['3000000000', 2_147_483_647, -2_147_483_648]) assert.doesNotThrow(() => withSurge(value));
-  const field = 'RollingUpdateDeployment.spec.strategy.rollingUpdate.maxSurge';
+  const field = 'spec.strategy.rollingUpdate.maxSurge';
   for (const value of [3_000_000_000, -2_147_483_649, 1.5]) {
-    const message = `json: cannot unmarshal number ${value} into Go struct field ${field} of type int32`;
+    const message = `${field}: must be an integer of 32 bits (got ${value})`;
     assert.throws(() => withSurge(value), new WireFormError(message));
   }
   assert.throws(() => withSurge(1e300), WireFormError);
@@ -78,31 +78,29 @@ test('bytes are base64 text, written as Go writes them', () => {
   assert.deepEqual([request({ request: 'YWI=' }), request({ request: '' }), request({})], ['YWI=', '', null]);
 });
 
-test('text that is not base64 is rejected at the offset at which Go rejects it', () => {
-  const offsets = {
-    'not base64': 3,
-    YWI: 0,
-    YWJjZA: 4,
-    'YW\nI': 1,
-    '=': 0,
-    'Y=I=': 1,
-    'YQ=': 3,
-    'YQ=\n': 4,
-    'YQ=a': 2,
-    'YWI=YWI=': 4,
-    'YQ==\nx': 5,
-    'YW_-': 2,
-    ä: 0,
-  };
-  for (const [text, offset] of Object.entries(offsets)) {
+test('text that is not base64 is rejected', () => {
+  const texts = [
+    'not base64',
+    'YWI',
+    'YWJjZA',
+    'YW\nI',
+    '=',
+    'Y=I=',
+    'YQ=',
+    'YQ=a',
+    'YWI=YWI=',
+    'YQ==\nx',
+    'YW_-',
+    'ä',
+  ];
+  for (const text of texts) {
     assert.throws(
       () => toWireForm('v1', 'ConfigMap', { metadata: {}, binaryData: { a: text } }),
-      new WireFormError(`illegal base64 data at input byte ${offset}`),
-      JSON.stringify(text),
+      new WireFormError(`binaryData[a]: must be base64 (got ${JSON.stringify(text)})`),
     );
   }
   assert.throws(() => toWireForm('v1', 'Secret', { metadata: {}, data: { a: 1 } }), {
-    message: 'json: cannot unmarshal number into Go struct field Secret.data of type []uint8',
+    message: 'data[a]: must be base64 (got 1)',
   });
 });
 
