@@ -35,7 +35,7 @@ export function targetOf(pod: Pod): KillTarget {
   return { uid, namespace, name, pod };
 }
 
-type WorldOptions = Partial<Pick<FakeRuntimeOptions, 'wording' | 'onSandboxReady' | 'unpullable'>> & {
+type WorldOptions = Partial<Pick<FakeRuntimeOptions, 'onSandboxReady' | 'unpullable'>> & {
   readonly script?: Partial<ContainerScript>;
 };
 

@@ -18,11 +18,7 @@ import { podNodeNotReady } from '../../src/controller/pod-readiness/events.ts';
 import { evaluationPaused, evaluationResumed } from '../../src/controller/freshness/events.ts';
 import { invalidResetAnnotation, policyNotAccepted } from '../../src/policy/objects/events.ts';
 import { becameLeader, stoppedLeading } from '../../src/machinery/election/events.ts';
-import {
-  networkTexts,
-  outOfDiskTexts,
-  pressureTexts,
-} from '../../src/hollow-cluster/kubelet/node-status/build-conditions.ts';
+import { networkTexts, pressureTexts } from '../../src/hollow-cluster/kubelet/node-status/build-conditions.ts';
 import {
   duplicatePodName,
   exceededGracePeriod,
@@ -244,8 +240,7 @@ export const kubeletEvents: readonly EventRow[] = [
   nowIs('NodeNotSchedulable', 'The node was cordoned'),
   nowIs('NodeSchedulable', 'The node was uncordoned'),
   ...conditionEvents,
-  nowIs(outOfDiskTexts.clear.event, 'Kubelets of 1.8 (`--profile=v1.8`) record it once'),
-  ofNode('Warning', 'EvictionThresholdMet', 'Attempting to reclaim RESOURCE', 'Memory, disk or process ids are low'),
+  ofNode('Warning', 'EvictionThresholdMet', 'Attempting to reclaim RESOURCE', 'Memory or disk are low'),
   ofNode(
     'Normal',
     'Shutdown',
@@ -280,13 +275,13 @@ export const kubeletEvents: readonly EventRow[] = [
   row(kubelet, failedKillPod, [kubeletPod, 'WHY'], 'The runtime failed to stop the pod'),
   row(kubelet, exceededGracePeriod, [kubeletPod], 'An evicted pod did not terminate within its grace period'),
   running('pulling', runtimeEvent.pulling('IMAGE'), 'An image is pulled'),
-  running('pulled', runtimeEvent.pulled('IMAGE', 1_200, 30_000_000, 'v1.36'), 'An image was pulled'),
-  running('present', runtimeEvent.present('IMAGE', 'v1.36'), 'An image was already present'),
+  running('pulled', runtimeEvent.pulled('IMAGE', 1_200, 30_000_000), 'An image was pulled'),
+  running('present', runtimeEvent.present('IMAGE'), 'An image was already present'),
   running('pullFailed', runtimeEvent.pullFailed('IMAGE', 'WHY'), 'An image could not be pulled'),
   running('neverPulled', runtimeEvent.neverPulled('IMAGE'), 'An image is missing and must not be pulled'),
   running('pullBackOff', runtimeEvent.pullBackOff('IMAGE'), 'A failed image pull waits for its retry'),
-  running('created', runtimeEvent.created('CONTAINER', 'v1.36'), 'A container was created'),
-  running('started', runtimeEvent.started('CONTAINER', 'v1.36'), 'A container was started'),
+  running('created', runtimeEvent.created(), 'A container was created'),
+  running('started', runtimeEvent.started(), 'A container was started'),
   running('startFailed', runtimeEvent.startFailed('WHY'), 'A container could not be created or started'),
   running(
     'killing',

@@ -10,7 +10,6 @@ import { LoopGroup } from './loops/loop-group.ts';
 import { ContainerHost, type RebootRemains } from './runtime/container-host.ts';
 import type { ScriptRule } from './runtime/build-container-script.ts';
 import { uidOf } from './pod-config/classify-pod.ts';
-import { internalAddresses } from './node-status/build-machine-info.ts';
 
 interface HollowKubeletOptions
   extends Pick<
@@ -23,7 +22,6 @@ interface HollowKubeletOptions
     | 'registrations'
     | 'onRegistered'
     | 'onRepeatedFailure'
-    | 'setters'
     | 'clock'
     | 'random'
     | 'logger'
@@ -85,7 +83,6 @@ export class HollowKubelet {
   /** By rule, the function that removes it from the kubelet that runs now. */
   #scripts: Map<ScriptRule, () => void> | undefined;
 
-  /** Throws a RangeError for an invalid profile or invalid setters. */
   constructor(options: HollowKubeletOptions) {
     const { name, machine, clock } = options;
     this.name = name;
@@ -159,7 +156,7 @@ export class HollowKubelet {
       pressure,
       shutdown,
       known: () => this.#ownNode(),
-      any: async () => this.#ownNode() ?? (await node.initialNode()),
+      any: () => this.#ownNode() ?? node.initialNode(),
     };
     const running = new LoopGroup();
     this.#running = running;
@@ -182,20 +179,19 @@ export class HollowKubelet {
 
   #begin(): KubeletRun {
     const { name, labels, profile, api, clock, random, logger, recorder = silentRecorder } = this.#options;
-    const { nodes, registrations, setters, onRepeatedFailure, sources } = this.#options;
+    const { nodes, registrations, onRepeatedFailure, sources } = this.#options;
     const dependencies = { name, profile, api, recorder, clock, random, logger };
     const pods = new PodLifecycle({
       ...dependencies,
       sources: sources(),
       host: this.host,
-      hostIPs: () => internalAddresses(this.health.describe()),
+      hostIPs: () => [this.health.describe().address],
     });
     const node = new NodeManager({
       ...dependencies,
       labels,
       nodes,
       registrations,
-      setters,
       onRepeatedFailure,
       machine: this.health,
       runtime: pods.runtime,

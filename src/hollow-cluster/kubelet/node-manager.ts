@@ -7,11 +7,9 @@ import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { KubeReader } from '../../machinery/ports/kube-reader.ts';
 import type { KubeWriter } from '../../machinery/ports/kube-writer.ts';
 import type { Logger } from '../../machinery/ports/logger.ts';
-import type { Meter } from '../../machinery/ports/meter.ts';
 import type { Random } from '../../machinery/ports/random.ts';
 import { planFirstWait } from './loops/plan-phase.ts';
 import { LeaseRenewer } from './lease/lease-renewer.ts';
-import { parseThresholds, type Threshold } from './machine/parse-thresholds.ts';
 import type { FakeMachine } from './machine/fake-machine.ts';
 import { NodeShutdown } from './machine/node-shutdown.ts';
 import { planShutdownGroups } from './machine/plan-shutdown.ts';
@@ -25,9 +23,7 @@ import { untilSettledOrAborted } from '../../machinery/supervision/abort.ts';
 import { buildNode } from './node-status/build-node.ts';
 import { NodeComposer } from './node-status/node-composer.ts';
 import { Registrar } from './node-status/registrar.ts';
-import { type NodeVolumes, noVolumes, type StatusSetter } from './node-status/setter-context.ts';
 import { type NodeLister, StatusPublisher } from './node-status/status-publisher.ts';
-import { statusSetters } from './node-status/status-setters.ts';
 
 export interface NodeManagerOptions {
   readonly name: string;
@@ -43,9 +39,6 @@ export interface NodeManagerOptions {
   readonly runtime: RuntimeUnderCheck;
   /** Further checks that must pass for the runtime to count as healthy. */
   readonly healthChecks?: readonly HealthCheck[] | undefined;
-  /** Custom status setters; they run before Ready. */
-  readonly setters?: readonly StatusSetter[] | undefined;
-  readonly volumes?: NodeVolumes;
   /** Pods that run or may run: the candidates for eviction, and those that a shutdown stops. */
   readonly activePods: () => readonly Pod[];
   readonly kill: PodKillerOptions['kill'];
@@ -58,7 +51,6 @@ export interface NodeManagerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  readonly meter?: Meter;
 }
 
 /**
@@ -78,10 +70,9 @@ export class NodeManager {
   #registered: PromiseWithResolvers<void> | undefined;
   #isRegistered = false;
 
-  /** Throws a RangeError for an invalid profile or invalid setters. */
   constructor(options: NodeManagerOptions) {
-    const { name, profile, clock, logger, recorder, machine, activePods: pods, kill, volumes = noVolumes } = options;
-    const node = buildNodeReference({ name }, profile.nodeEventUid);
+    const { name, profile, clock, logger, recorder, machine, activePods: pods, kill } = options;
+    const node = buildNodeReference(name);
     this.#options = options;
     this.machine = machine;
     this.runtime = new RuntimeState({
@@ -93,21 +84,14 @@ export class NodeManager {
       awaitsStorage: profile.kind === 'v1.36',
     });
     const common = { node, recorder, clock, logger, pods, kill };
-    this.pressure = new PressureMonitor({
-      ...common,
-      machine,
-      thresholds: thresholdsOf(profile),
-      config: profile,
-      hardKeepsGrace: profile.kind === 'v1.8',
-      isCleanedUp: options.isCleanedUp,
-    });
+    this.pressure = new PressureMonitor({ ...common, machine, isCleanedUp: options.isCleanedUp });
     this.shutdown = new NodeShutdown({
       ...common,
       groups: planShutdownGroups(profile),
       publish: (signal) => this.#publisher.publish(signal),
     });
-    this.#composer = this.#buildComposer(volumes);
-    this.#publisher = this.#buildPublisher(volumes);
+    this.#composer = this.#buildComposer();
+    this.#publisher = this.#buildPublisher();
     this.#leases = this.#buildLeases();
   }
 
@@ -126,9 +110,8 @@ export class NodeManager {
   }
 
   /** The node as it would be registered now (kubelet `initialNode`). */
-  async initialNode(): Promise<Node> {
-    const { clock } = this.#options;
-    return await this.#composer.compose(buildNode({ ...this.#options, nowMs: clock.nowMs() }));
+  initialNode(): Node {
+    return this.#composer.compose(buildNode(this.#options));
   }
 
   /** Resolves when the node is registered, or when the signal aborts. */
@@ -149,7 +132,7 @@ export class NodeManager {
   /** The loops of {@link run}, to be run concurrently. Records the Starting event. */
   loops(): readonly Loop[] {
     const { name, profile, recorder } = this.#options;
-    const about = buildNodeReference({ name }, profile.nodeEventUid);
+    const about = buildNodeReference(name);
     recorder.record({ about, type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' });
     const isModern = profile.kind === 'v1.36';
     return [
@@ -162,19 +145,21 @@ export class NodeManager {
 
   /** Registers the node; the status publisher runs after that. */
   async #register(signal: AbortSignal): Promise<StatusPublisher | undefined> {
-    const registration = this.#options.profile.registerNode ? await this.#registrar().register(signal) : undefined;
-    if (signal.aborted) return undefined;
-    if (registration === undefined || !registration.created) this.runtime.setStorageReady();
-    this.#settleRegistration(registration?.node);
+    const registration = await this.#registrar().register(signal);
+    if (registration === undefined || signal.aborted) return undefined;
+    if (!registration.created) this.runtime.setStorageReady();
+    this.#settleRegistration(registration.node);
     return this.#publisher;
   }
 
-  #buildComposer(volumes: NodeVolumes): NodeComposer {
-    const { name, labels, profile, machine, recorder, clock, logger, meter, setters } = this.#options;
-    const dependencies = { name, labels, profile, machine, recorder, clock, logger, meter, volumes };
+  #buildComposer(): NodeComposer {
+    const { name, labels, machine, recorder, clock } = this.#options;
     return new NodeComposer({
-      ...dependencies,
-      setters: statusSetters(profile.kind, setters),
+      name,
+      labels,
+      machine,
+      recorder,
+      clock,
       health: {
         runtimeErrors: () => this.runtime.runtimeErrors(),
         networkErrors: () => this.runtime.networkErrors(),
@@ -185,10 +170,10 @@ export class NodeManager {
     });
   }
 
-  #buildPublisher(volumes: NodeVolumes): StatusPublisher {
+  #buildPublisher(): StatusPublisher {
     const { name, api, nodes, clock, random, logger, profile, onRepeatedFailure } = this.#options;
     const composer = this.#composer;
-    const dependencies = { name, api, nodes, composer, volumes, clock, random, logger, profile };
+    const dependencies = { name, api, nodes, composer, clock, random, logger, profile };
     return new StatusPublisher({ ...dependencies, onRepeatedFailure });
   }
 
@@ -216,8 +201,8 @@ export class NodeManager {
     return new Registrar({ name, labels, profile, api, composer, registrations, beforeTry, clock, logger });
   }
 
-  #settleRegistration(node: Node | undefined): void {
-    if (node !== undefined) this.#publisher.adopt(node);
+  #settleRegistration(node: Node): void {
+    this.#publisher.adopt(node);
     this.#isRegistered = true;
     this.#options.onRegistered?.();
     this.#registered?.resolve();
@@ -261,15 +246,4 @@ export class NodeManager {
     const { nodes, name } = this.#options;
     if (typeof nodes.get(name) === 'object') this.runtime.setStorageReady();
   }
-}
-
-/** The nodes of a fleet share their profile and its thresholds. */
-const thresholdsByProfile = new WeakMap<KubeletProfile, readonly Threshold[]>();
-
-function thresholdsOf(profile: KubeletProfile): readonly Threshold[] {
-  const known = thresholdsByProfile.get(profile);
-  if (known !== undefined) return known;
-  const thresholds = parseThresholds(profile);
-  thresholdsByProfile.set(profile, thresholds);
-  return thresholds;
 }

@@ -57,7 +57,7 @@ interface NodeFacts {
   /** The kubelet's own node as last observed; undefined while it does not exist. */
   readonly known: () => Node | undefined;
   /** Node object of the API, or the node as the kubelet would register it. */
-  readonly any: () => Promise<Node>;
+  readonly any: () => Node;
 }
 
 /**
@@ -172,27 +172,24 @@ export class PodLifecycle {
       script: scriptOf(profile),
       jobPodMs: profile.jobPodDurationMs,
       unpullable: profile.unpullableImages,
-      wording: profile.kind,
       onSandboxReady: (pod) => this.#syncer.noteSandbox(pod),
     });
   }
 
   #buildStatuses(): PodStatusManager {
-    const { profile, host, api, clock, logger } = this.#options;
+    const { profile, api, clock, logger } = this.#options;
     return new PodStatusManager({
       api,
       clock,
       logger,
       pods: this.pods,
-      style: profile.kind,
       passPeriodMs: profile.podStatusPassMs,
       mayRun: (uid) => this.workers.mayRun(uid),
-      hasContainers: (uid) => host.inspect(uid).containers.length > 0,
     });
   }
 
   #buildSyncer(): PodSyncer {
-    const { profile, recorder, clock, hostIPs } = this.#options;
+    const { recorder, clock, hostIPs } = this.#options;
     return new PodSyncer({
       recorder,
       clock,
@@ -201,7 +198,6 @@ export class PodLifecycle {
       statuses: this.statuses,
       mirrors: this.#mirrors,
       networkErrors: () => this.#node?.runtime.networkErrors() ?? [],
-      retriesAtBackoffEnd: profile.kind === 'v1.36',
     });
   }
 
@@ -249,7 +245,6 @@ export class PodLifecycle {
       ],
       runtimeErrors: () => node.runtime.runtimeErrors(),
       healthyAtMs: () => node.runtime.healthyAtMs(),
-      constantPause: profile.kind === 'v1.8',
       syncFrequencyMs: profile.syncPeriodMs,
     });
   }

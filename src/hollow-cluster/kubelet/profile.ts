@@ -1,14 +1,11 @@
 import type { Taint } from '../../machinery/api/taints.ts';
-import type { NodeEventUid } from '../../machinery/events/build-reference.ts';
-import type { EvictionConfig } from './machine/parse-thresholds.ts';
-import type { ShutdownGroup } from './machine/plan-shutdown.ts';
 import type { TextPattern } from './parse-pattern.ts';
 
 export type LeasePhase = 'hash' | 'aligned' | 'random';
 
 /** Behaviour of a hollow kubelet. Names and defaults are those of the kubelet configuration where it has them. */
-export interface KubeletProfile extends NodeRegistration, EvictionConfig {
-  /** The kubelet release that is simulated. In v1.8 the status itself is the heartbeat. */
+export interface KubeletProfile {
+  /** Which heartbeats are simulated: those of a current release, or those of v1.8, whose status itself is the heartbeat. */
   readonly kind: 'v1.8' | 'v1.36';
   readonly leaseDurationSeconds: number;
   /** Fraction of the lease duration after which the lease is renewed. */
@@ -30,14 +27,6 @@ export interface KubeletProfile extends NodeRegistration, EvictionConfig {
   readonly fastStatusMsMax: number;
   /** Period of the container runtime check. */
   readonly runtimeCheckPeriodMs: number;
-  /** A status setter that takes longer than this is skipped in that status. */
-  readonly statusSetterMsMax: number;
-  /** Maximum number of images in the node's status; -1: no limit. */
-  readonly nodeStatusMaxImages: number;
-  /** Maximum number of pods per core, at most `podsMax` in all; 0: `podsMax` regardless of the cores. */
-  readonly podsPerCore: number;
-  /** The uid in the kubelet's Events about its node. */
-  readonly nodeEventUid: NodeEventUid;
   /** Resync period of each pod. */
   readonly syncPeriodMs: number;
   /** Period in which every pod's status is compared with the API server's. */
@@ -53,22 +42,8 @@ export interface KubeletProfile extends NodeRegistration, EvictionConfig {
   /** Total time of a graceful node shutdown, and the part of it for critical pods; 0: no graceful shutdown. */
   readonly shutdownGracePeriodMs: number;
   readonly shutdownGracePeriodCriticalPodsMs: number;
-  /** Instead of the two: the period of each priority group. */
-  readonly shutdownGracePeriodByPodPriority: readonly ShutdownGroup[];
-}
-
-/** Registration of the node. */
-export interface NodeRegistration {
-  /** False: another client creates the Node object; the kubelet only reports its status. */
-  readonly registerNode: boolean;
+  /** Taints of the node at its registration. */
   readonly registerWithTaints: readonly Taint[];
-  readonly registerSchedulable: boolean;
-  /** The node is registered with the uninitialized taint, which a cloud-controller-manager removes. */
-  readonly externalCloudProvider: boolean;
-  /** The node is registered with NetworkUnavailable, until a route controller has created a route. */
-  readonly needsRoutes: boolean;
-  readonly enableControllerAttachDetach: boolean;
-  readonly keepTerminatedPodVolumes: boolean;
 }
 
 /** v1.36: the lease is the heartbeat, the status is written when it changed or every 5 minutes. */
@@ -82,39 +57,15 @@ export const profileV136: KubeletProfile = {
   fastStatusPeriodMs: 100,
   fastStatusMsMax: 120_000,
   runtimeCheckPeriodMs: 5_000,
-  statusSetterMsMax: 1_000,
-  nodeStatusMaxImages: 50,
-  podsPerCore: 0,
-  nodeEventUid: 'name',
   syncPeriodMs: 60_000,
   podStatusPassMs: 10_000,
   podStartDelayMs: 1_000,
   podStopDelayMs: 1_000,
   jobPodDurationMs: undefined,
   unpullableImages: [],
-  registerNode: true,
   registerWithTaints: [],
-  registerSchedulable: true,
-  externalCloudProvider: false,
-  needsRoutes: false,
-  enableControllerAttachDetach: true,
-  keepTerminatedPodVolumes: false,
-  evictionHard: {
-    'memory.available': '100Mi',
-    'nodefs.available': '10%',
-    'nodefs.inodesFree': '5%',
-    'imagefs.available': '15%',
-    'imagefs.inodesFree': '5%',
-  },
-  evictionSoft: {},
-  evictionSoftGracePeriodMs: {},
-  evictionMinimumReclaim: {},
-  evictionMaxPodGracePeriodMs: 0,
-  evictionPressureTransitionPeriodMs: 300_000,
-  evictionMonitoringPeriodMs: 10_000,
   shutdownGracePeriodMs: 0,
   shutdownGracePeriodCriticalPodsMs: 0,
-  shutdownGracePeriodByPodPriority: [],
 };
 
 /** v1.8: no lease, no fast start; the status is written every period whether or not it changed. */
@@ -156,23 +107,6 @@ export interface Machine {
   readonly podsMax: number;
   /** The node's InternalIP. */
   readonly address: string;
-  /** A second InternalIP, such as one of the other address family. */
-  readonly secondAddress?: string;
   /** The first three octets of its pods' addresses, such as `10.128.0`. */
   readonly podSubnet: string;
-  /** Reserved for the system, by resource: `cpu` in cores, the others in MiB. */
-  readonly reserved?: Readonly<Partial<Record<'cpu' | 'memory' | 'ephemeral-storage', number>>>;
-  /** Huge pages in MiB, by resource name, such as `hugepages-2Mi`. */
-  readonly hugePages?: Readonly<Record<string, number>>;
-  readonly images?: readonly MachineImage[];
-  readonly runtimeHandlers?: readonly Readonly<Record<string, unknown>>[];
-  readonly features?: Readonly<Record<string, boolean>>;
-  readonly declaredFeatures?: readonly string[];
-}
-
-/** An image in the machine's image store. */
-export interface MachineImage {
-  readonly digests: readonly string[];
-  readonly tags: readonly string[];
-  readonly sizeBytes: number;
 }

@@ -31,7 +31,6 @@ export interface Node extends KubeObject {
     readonly podCIDR?: string;
     readonly podCIDRs?: readonly string[];
     /** Deprecated: the cloud provider's ID of the machine. */
-    readonly externalID?: string;
   };
   readonly status?: {
     readonly conditions?: readonly Condition[] | null;
@@ -40,18 +39,7 @@ export interface Node extends KubeObject {
     readonly capacity?: Readonly<Record<string, string>>;
     readonly allocatable?: Readonly<Record<string, string>>;
     readonly daemonEndpoints?: { readonly kubeletEndpoint?: { readonly Port: number } };
-    readonly images?: readonly NodeImage[] | null;
-    readonly volumesInUse?: readonly string[] | null;
-    readonly runtimeHandlers?: readonly Readonly<Record<string, unknown>>[];
-    readonly features?: Readonly<Record<string, boolean>>;
-    readonly declaredFeatures?: readonly string[];
   };
-}
-
-/** An image on a node: its digests, then its tags. */
-export interface NodeImage {
-  readonly names?: readonly string[];
-  readonly sizeBytes?: number;
 }
 
 /** The fields of a node that the controller caches: a read-only snapshot. */

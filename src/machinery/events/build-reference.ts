@@ -28,21 +28,9 @@ export function selectEventNamespace({ namespace }: ObjectReference): string {
 }
 
 /**
- * Form of references to the node in a kubelet's events. `name`: the node's name as the uid and no apiVersion, as
- * kubelets up to 1.28; `kubectl describe node` searches for that besides the real uid. `none`: name and apiVersion only,
- * as newer kubelets. `real`: the real uid, as the node controllers.
+ * The node in a kubelet's Events: its name as the uid and no apiVersion, as kubelets up to 1.28 have it; `kubectl describe
+ * node` searches for that besides the real uid.
  */
-export type NodeEventUid = 'name' | 'real' | 'none';
-
-const nodeEventUidDefault: NodeEventUid = 'name';
-
-/** ObjectReference of the node of an event. `real` is the same as `none` while the node's uid is not known. */
-export function buildNodeReference(
-  node: { readonly name: string; readonly uid?: string | undefined },
-  nodeEventUid: NodeEventUid = nodeEventUidDefault,
-): ObjectReference {
-  const { name, uid } = node;
-  if (nodeEventUid === 'name') return { kind: 'Node', name, uid: name };
-  const known = nodeEventUid === 'real' && uid !== undefined && uid !== '';
-  return { apiVersion: 'v1', kind: 'Node', name, ...(known ? { uid } : {}) };
+export function buildNodeReference(name: string): ObjectReference {
+  return { kind: 'Node', name, uid: name };
 }

@@ -23,7 +23,7 @@ export interface FleetBroadcasterOptions extends Omit<BroadcasterOptions, 'host'
  *     const events = new FleetBroadcaster({ api, clock, random, logger, meter });
  *     const running = events.run(signal);
  *     const recorder = events.recorder('kubelet', nodeName);
- *     recorder.record({ about: buildNodeReference({ name: nodeName }), type: 'Normal', reason: 'Starting', message: '...' });
+ *     recorder.record({ about: buildNodeReference(nodeName), type: 'Normal', reason: 'Starting', message: '...' });
  *
  * At shutdown: abort the signal, await `running`, then `flush` with a time limit, for all machines at once.
  */

@@ -255,13 +255,15 @@ describe('twenty hollow nodes on the embedded API server', () => {
   });
 
   it('report an injected fault, and its end', async () => {
-    fleet.makeUnhealthy(['node-6'], 'the disk is on fire');
-    fleet.setCondition(['node-6'], 'DiskPressure', 'True');
+    const machine = fleet.kubelet('node-6')?.health;
+    assert.ok(machine !== undefined);
+    machine.fault = 'the disk is on fire';
+    machine.setCondition('DiskPressure', true);
     await until('not ready', waitMs, async () => (await nodeReady('node-6')) === 'False');
     const node: Node | undefined = await find('nodes', 'node-6');
     assert.equal(readyOf(node)?.message, 'the disk is on fire');
     assert.equal(findCondition(listConditions(node?.status?.conditions), 'DiskPressure')?.status, 'True');
-    fleet.makeHealthy(['node-6']);
+    machine.fault = undefined;
     await until('ready', waitMs, async () => (await nodeReady('node-6')) === 'True');
   });
 

@@ -114,23 +114,11 @@ describe('the registration of a node', () => {
     assert.equal(world.node()?.spec?.taints, undefined);
   });
 
-  it('creates a node with its taints, unschedulable and waiting for its cloud provider and routes, if configured', async () => {
-    begin({
-      profile: {
-        registerWithTaints: [{ key: 'k', value: 'v', effect: 'NoSchedule' }],
-        registerSchedulable: false,
-        externalCloudProvider: true,
-        needsRoutes: true,
-        keepTerminatedPodVolumes: true,
-      },
-    }).start();
+  it('creates a node with its taints', async () => {
+    const registerWithTaints = [{ key: 'k', value: 'v', effect: 'NoSchedule' }];
+    begin({ profile: { registerWithTaints } }).start();
     await world.clock.advance(100);
-    assert.equal(world.node()?.spec?.unschedulable, true);
-    const keys = world.node()?.spec?.taints?.map(({ key }) => key);
-    assert.deepEqual(keys, ['k', 'node.cloudprovider.kubernetes.io/uninitialized', 'node.kubernetes.io/unschedulable']);
-    assert.equal(world.conditions()[0]?.type, 'NetworkUnavailable');
-    assert.equal(world.conditions()[0]?.message, 'Node created without a route');
-    assert.deepEqual(Object.values(world.node()?.metadata.annotations ?? {}), ['true', 'true']);
+    assert.deepEqual(world.node()?.spec?.taints, registerWithTaints);
   });
 
   it('reports a runtime that has not responded yet, with Ready as the last condition [A7]', async () => {
@@ -183,34 +171,6 @@ describe('the registration of a node', () => {
     await world.restartFor(100);
     assert.equal(world.times('create', 'nodes').length, 1);
     assert.ok(world.node() !== undefined);
-  });
-
-  it('is skipped without registerNode: the status is still reported', async () => {
-    begin({ profile: { registerNode: false } });
-    await world.api.create('nodes', { metadata: { name: 'n1' } });
-    world.api.requests.length = 0;
-    await world.startFor(1_000);
-    assert.equal(world.times('create', 'nodes').length, 0);
-    assert.equal(world.condition('Ready')?.status, 'True');
-  });
-
-  it('deletes, as kubelet v1.8 did, a node that another machine registered under the same name', async () => {
-    begin({ profile: { kind: 'v1.8' } });
-    await world.api.create('nodes', { metadata: { name: 'n1' } });
-    const foreign = world.node()?.metadata.uid;
-    await world.startFor(300);
-    assert.deepEqual(world.verbs('nodes').slice(1, 5), ['create', 'get', 'delete', 'create']);
-    assert.notEqual(world.node()?.metadata.uid, foreign);
-  });
-
-  it('sets capacity if there is none, and corrects sizes of huge pages', async () => {
-    await registeredBefore();
-    await world.edit({ status: { capacity: { 'hugepages-1Gi': '2Gi' }, allocatable: { 'hugepages-1Gi': '2Gi' } } });
-    await world.restartFor(100);
-    const patch = world.api.requests.find(({ verb, resource }) => verb === 'patch' && resource === 'nodes');
-    assert.deepEqual(patch?.body, {
-      status: { capacity: { 'hugepages-1Gi': null }, allocatable: { 'hugepages-1Gi': null } },
-    });
   });
 
   it('is retried when the node was deleted between two requests', async () => {

@@ -127,10 +127,9 @@ describe('status reports of a node', () => {
     await settled();
     const addresses = [
       { type: 'InternalIP', address: '10.0.0.2' },
-      { type: 'InternalIP', address: 'fd00::2' },
       { type: 'Hostname', address: 'n1' },
     ];
-    world.side.machine.addresses = addresses;
+    world.side.machine.change({ address: '10.0.0.2' });
     await world.clock.advance(10 * secondMs);
     const body = world.api.requests.find(({ verb }) => verb === 'patch')?.body as { status: Record<string, unknown> };
     assert.deepEqual(body.status['addresses'], [...addresses, { $patch: 'replace' }]);
@@ -156,24 +155,6 @@ describe('status reports of a node', () => {
       reason: 'NodeNotSchedulable',
       message: 'Node n1 status is now: NodeNotSchedulable',
     });
-  });
-
-  it('leave volumesInUse unchanged until the volumes are known, and notify the volume manager of what is stored [A20]', async () => {
-    let [inUse, reported, synced]: [readonly string[], readonly string[], boolean] = [['v1'], [], false];
-    const markReportedInUse = (volumes: readonly string[]): void => {
-      reported = volumes;
-    };
-    await settled({ volumes: { hasSynced: () => synced, volumesInUse: () => inUse, markReportedInUse } });
-    await world.edit({ status: { volumesInUse: ['v1'] } });
-    world.forget();
-    await world.clock.advance(30 * secondMs);
-    assert.deepEqual(world.node()?.status?.volumesInUse, ['v1']);
-    assert.deepEqual(reported, ['v1']);
-    assert.deepEqual(world.verbs('nodes'), [], 'without any write');
-    [inUse, synced] = [[], true];
-    await world.clock.advance(10 * secondMs);
-    assert.equal(world.node()?.status?.volumesInUse ?? undefined, undefined);
-    assert.deepEqual(reported, []);
   });
 
   it('correct a label that another client changed, in one patch with all heartbeat times', async () => {

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import type { PodSpec } from '../../../src/machinery/api/pod.ts';
-import { diskMountPressure } from '../../support/disk-mount-pressure.ts';
 import { systemCriticalPriority } from '../../../src/hollow-cluster/kubelet/pod-config/classify-pod.ts';
 import { FleetWorld } from '../../support/fleet-world.ts';
 import { KubeletWorld, type KubeletWorldOptions, secondMs } from '../../support/kubelet-world.ts';
-
-const bytesPerMiB = 1_024 * 1_024;
 
 describe('pods on a hollow kubelet whose node has problems', () => {
   let world: KubeletWorld;
@@ -80,14 +77,12 @@ describe('pods on a hollow kubelet whose node has problems', () => {
   });
 
   it('are rejected under memory pressure unless they have requests or are critical [B20]', async () => {
-    await begin({
-      profile: {
-        evictionSoft: { 'memory.available': '500Mi' },
-        evictionSoftGracePeriodMs: { 'memory.available': 600 * secondMs },
-      },
-    });
-    world.kubelet.health.signals.set('memory.available', { available: 400 * bytesPerMiB });
-    await world.advance(25 * secondMs);
+    await begin();
+    world.kubelet.health.signals.setShare('memory.available', 0.001);
+    await world.advance(20 * secondMs);
+    // The condition is held for five minutes, and no pod is evicted any more.
+    world.kubelet.health.signals.clear('memory.available');
+    await world.advance(10 * secondMs);
     const pressed = world.node()?.status?.conditions?.filter(({ status }) => status === 'True');
     const types = pressed?.map(({ type }) => type);
     assert.deepEqual(types, ['MemoryPressure', 'Ready']);
@@ -109,10 +104,9 @@ describe('pods on a hollow kubelet whose node has problems', () => {
 
 describe('a custom condition of a hollow node, with the node controller', () => {
   it('keeps its status when the controller sets all others to Unknown [B14]', async () => {
-    const setters = [diskMountPressure({ mounts: ['/data'], thresholdPercent: 95 })];
-    const world = new FleetWorld({ nodes: 3, controller: {}, fleet: { setters } });
+    const world = new FleetWorld({ nodes: 3, controller: {} });
     await world.advance(30);
-    world.fleet.kubelet('n1')?.health.setMountUsage('/data', 96);
+    world.fleet.kubelet('n1')?.health.setCondition('DiskMountPressure', true);
     await world.advance(30);
     const conditions = (): Record<string, string> =>
       Object.fromEntries((world.node()?.status?.conditions ?? []).map(({ type, status }) => [type, status]));

@@ -62,7 +62,7 @@ export const hollowNodesFlags = [
     ),
     flag.text(
       'profile',
-      'Kubelet behaviour: that of a current release, or that of 1.8, whose node status is the heartbeat',
+      'Heartbeats: those of a current kubelet, or those of 1.8, whose node status is the heartbeat',
       { default: 'v1.36', choices: ['v1.36', 'v1.8'] },
     ),
   ]),

@@ -17,7 +17,6 @@ import { SeededRandom } from '../../../hollow-cluster/kubelet/faults/seeded-rand
 import type { FleetNode } from '../../../hollow-cluster/kubelet/faults/select-nodes.ts';
 import { HollowFleet } from '../../../hollow-cluster/kubelet/fleet/fleet.ts';
 import * as fleetMetrics from '../../../hollow-cluster/kubelet/fleet/metrics.ts';
-import * as nodeStatus from '../../../hollow-cluster/kubelet/node-status/metrics.ts';
 import { heartbeatTimeoutMs, type KubeletProfile, profileV136 } from '../../../hollow-cluster/kubelet/profile.ts';
 import { WheelClock } from '../../../hollow-cluster/kubelet/loops/wheel-clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
@@ -55,7 +54,7 @@ interface FleetProcessOptions {
 const seedsEnd = 2 ** 31;
 
 /** All metrics of the process. */
-export const fleetProcessMetrics = metricsOf(fleetMetrics, nodeStatus, informer, http, events, dashboardMetrics);
+export const fleetProcessMetrics = metricsOf(fleetMetrics, informer, http, events, dashboardMetrics);
 
 /** Runs until the signal of `io` aborts. */
 export class FleetProcess {

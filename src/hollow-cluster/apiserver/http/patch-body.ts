@@ -1,4 +1,5 @@
 /** Patches, and what a strict decoding reports about them (upstream `handlers/patch.go`). */
+import { ownValue } from '../../../machinery/api/json-map.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
 import type { ObjectPatch, PatchKind } from '../patch/object-patch.ts';
 import { isMap } from '../select-field.ts';
@@ -20,5 +21,7 @@ export function decodePatch(bytes: Buffer, type: PatchKind): DecodedPatch {
 }
 
 function isOperation(operation: unknown): boolean {
-  return isMap(operation) && ['op', 'path', 'from'].every((field) => typeof (operation[field] ?? '') === 'string');
+  return (
+    isMap(operation) && ['op', 'path', 'from'].every((field) => typeof (ownValue(operation, field) ?? '') === 'string')
+  );
 }

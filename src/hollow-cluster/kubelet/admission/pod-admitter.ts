@@ -9,7 +9,7 @@ export interface PodAdmitterOptions {
   readonly nodeName: string;
   readonly api: Pick<KubeReader, 'get'>;
   /** The kubelet's own node as last observed, or as it would register it. */
-  readonly node: () => Promise<Node>;
+  readonly node: () => Node;
   /** Rejects pods while the node is under resource pressure. */
   readonly pressure: { admit(pod: Pod): PodAdmission };
   /** Rejects pods while the node is shutting down. */
@@ -38,7 +38,7 @@ export class PodAdmitter {
    * affinity.
    */
   async #fit(pod: Pod, others: readonly Pod[], signal: AbortSignal): Promise<PodAdmission> {
-    const fits = decideNodeFit({ pod, others, node: await this.#options.node() });
+    const fits = decideNodeFit({ pod, others, node: this.#options.node() });
     if (fits.admitted || fits.reason !== 'NodeAffinity') return fits;
     const fresh = await this.#freshNode(signal);
     return fresh === undefined ? fits : decideNodeFit({ pod, others, node: fresh });

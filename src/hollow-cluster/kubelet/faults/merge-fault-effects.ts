@@ -1,5 +1,5 @@
 import { ownValue } from '../../../machinery/api/json-map.ts';
-import type { EvictionSignal } from '../machine/classify-signal.ts';
+import type { EvictionSignal } from '../machine/plan-eviction-pass.ts';
 import type { NetworkRule, RequestClass } from '../network/network-rule.ts';
 import type { Machine } from '../profile.ts';
 import type { ContainerEffects, Fault, LastingFault } from './fault.ts';
@@ -40,7 +40,6 @@ const shortShare = 0.001;
 const signalsOf: Readonly<Record<string, readonly EvictionSignal[]>> = {
   memory: ['memory.available'],
   disk: ['nodefs.available'],
-  pid: ['pid.available'],
 };
 const conditionOf: Readonly<Record<string, string>> = {
   memory: 'MemoryPressure',

@@ -20,7 +20,6 @@ import { HollowKubelet, type KubeletStatus, type CrashOptions } from '../hollow-
 import { FaultInjectingClient } from '../network/fault-injecting-client.ts';
 import { nodeRequestsTotal } from './metrics.ts';
 import type { NetworkRequest } from '../network/network-rule.ts';
-import type { StatusSetter } from '../node-status/setter-context.ts';
 import { apiSource } from '../pod-config/api-source.ts';
 import type { PodSource } from '../pod-config/pod-update.ts';
 import { PodRouter } from '../pod-config/pod-router.ts';
@@ -61,8 +60,6 @@ export interface HollowFleetOptions {
   readonly onGroundTruth?: (truth: GroundTruth) => void;
   /** Heartbeats of this node fail repeatedly: the connections may be dead. Called at most once in 10 s. */
   readonly onRepeatedFailure?: (node: string) => void;
-  /** Custom status setters, for every node. */
-  readonly setters?: readonly StatusSetter[];
   /** Additional pod sources of a node, by its name; called again each time its kubelet starts. */
   readonly sources?: (nodeName: string) => readonly PodSource[];
   /** Event recorder of a node's kubelet, by its name; no Events are written when absent. */
@@ -167,25 +164,6 @@ export class HollowFleet {
     for (const { client } of this.#find(names)) client.restore();
   }
 
-  /** Each of these kubelets reports Ready=False, with this reason as the message, from its next status on. */
-  makeUnhealthy(names: Iterable<string>, reason: string): void {
-    for (const { kubelet } of this.#find(names)) kubelet.health.fault = reason;
-  }
-
-  /** Undoes {@link makeUnhealthy}; conditions that were set explicitly stay. */
-  makeHealthy(names: Iterable<string>): void {
-    for (const { kubelet } of this.#find(names)) kubelet.health.fault = undefined;
-  }
-
-  /**
-   * Forces a condition such as DiskPressure from the node's next status on. Ready follows from the node's health
-   * instead.
-   */
-  setCondition(names: Iterable<string>, type: string, status: 'True' | 'False'): void {
-    if (type === 'Ready') throw new RangeError('Ready follows from the health of the node: use makeUnhealthy');
-    for (const { kubelet } of this.#find(names)) kubelet.health.setCondition(type, status === 'True');
-  }
-
   /**
    * Ends the kubelet processes of these nodes at once and starts new ones; with `reboot` their machines restart too. A
    * kubelet that is not running is not changed.
@@ -245,7 +223,7 @@ export class HollowFleet {
   }
 
   #assemble({ name, labels }: FleetNode, index: number, profile: KubeletProfile): FaultyNode {
-    const { api, heartbeatApi, random, logger, setters = [], sources, recorder, machine } = this.#options;
+    const { api, heartbeatApi, random, logger, sources, recorder, machine } = this.#options;
     const clock = new SkewedClock(this.#options.clock);
     const client = new FaultInjectingClient({
       api,
@@ -266,7 +244,6 @@ export class HollowFleet {
       registrations: this.#registrations,
       onRegistered: () => this.#noteRegistered(),
       onRepeatedFailure: () => this.#noteRepeatedFailure(name),
-      setters,
       recorder: recorder && recorderBy(clock, recorder(name)),
       clock,
       random,

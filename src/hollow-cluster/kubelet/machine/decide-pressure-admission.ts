@@ -1,7 +1,7 @@
 import type { Pod } from '../../../machinery/api/pod.ts';
 import { taintKeys } from '../../../machinery/api/taints.ts';
 import { tolerates } from '../../../machinery/api/tolerations.ts';
-import type { PressureType } from './classify-signal.ts';
+import type { PressureType } from './plan-eviction-pass.ts';
 import { classifyQosClass } from '../pod-status/classify-qos-class.ts';
 
 /** Whether a pod is admitted to this node, with reason and message if it is not. */

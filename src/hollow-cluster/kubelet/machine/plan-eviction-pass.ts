@@ -1,38 +1,54 @@
-import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { Pod } from '../../../machinery/api/pod.ts';
-import { formatBinary, formatDecimal, parseQuantity } from '../../../machinery/api/quantity.ts';
-import { classifySignal, type EvictionSignal, type PressureType, type SignalClass } from './classify-signal.ts';
-import { amountOf, type Threshold } from './parse-thresholds.ts';
+import { formatBinary, parseQuantity } from '../../../machinery/api/quantity.ts';
 
-/** One signal at one time. */
+/** The three conditions of resources that a kubelet reports. */
+export type PressureType = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
+
+/** Resource that a machine reports as available (kubelet `eviction/api.Signal`). */
+export type EvictionSignal = 'memory.available' | 'nodefs.available';
+
+/** One signal at one time, in bytes. */
 export interface Observation {
   readonly available: number;
   readonly capacity: number;
-  /** Monotonic time of the measurement. */
-  readonly atMs: number;
 }
 
 export type Observations = ReadonlyMap<EvictionSignal, Observation>;
 
-/** State that one pass leaves for the next. */
-export interface EvictionMemory {
-  /** Thresholds that are met and whose grace periods have elapsed. */
-  readonly met: readonly Threshold[];
-  readonly firstObservedAtMs: ReadonlyMap<Threshold, number>;
-  readonly lastObservedAtMs: ReadonlyMap<PressureType, number>;
-  readonly observations: Observations;
+/** The kubelet evicts at once while the signal is below a limit. */
+export interface Threshold {
+  readonly signal: EvictionSignal;
+  readonly condition: PressureType;
+  /** The resource that is short, as in messages and requests. */
+  readonly resource: 'memory' | 'ephemeral-storage';
+  readonly limitOf: (capacity: number) => number;
 }
 
-export const nothingObserved: EvictionMemory = {
-  met: [],
-  firstObservedAtMs: new Map(),
-  lastObservedAtMs: new Map(),
-  observations: new Map(),
-};
+const memoryBytesMin = 100 * 1_024 * 1_024;
+const diskShareMin = 0.1;
+
+/** Defaults of the kubelet (`evictionHard`), memory first: it is relieved first (kubelet `byEvictionPriority`). */
+const thresholds: readonly Threshold[] = [
+  {
+    signal: 'memory.available',
+    condition: 'MemoryPressure',
+    resource: 'memory',
+    limitOf: () => memoryBytesMin,
+  },
+  {
+    signal: 'nodefs.available',
+    condition: 'DiskPressure',
+    resource: 'ephemeral-storage',
+    limitOf: (capacity) => Math.trunc(capacity * diskShareMin),
+  },
+];
+
+/** Monotonic times at which the conditions were last observed. */
+export type HeldConditions = ReadonlyMap<PressureType, number>;
 
 interface EvictionInput {
-  readonly thresholds: readonly Threshold[];
-  readonly memory: EvictionMemory;
+  /** As the last pass returned them. */
+  readonly held: HeldConditions;
   readonly observations: Observations;
   /** Monotonic. */
   readonly nowMs: number;
@@ -41,182 +57,52 @@ interface EvictionInput {
 }
 
 interface EvictionPass {
-  readonly memory: EvictionMemory;
   /** The conditions to report, in the order of their first observation. */
-  readonly conditions: readonly PressureType[];
+  readonly held: HeldConditions;
   /** The thresholds to act on, most urgent first. */
   readonly pressing: readonly Threshold[];
   /** Monotonic time from which another pass could have a different result with the same signals; undefined: never. */
   readonly dueAtMs: number | undefined;
 }
 
-/**
- * One evaluation of the signals (kubelet eviction manager, `synchronize`). A soft threshold sets its condition at once:
- * its grace period only delays the eviction. A condition stays for the hold after its cause is gone.
- */
-export function planEvictionPass(input: EvictionInput): EvictionPass {
-  const { thresholds, memory, observations, nowMs, holdMs } = input;
-  const below = thresholds.filter((threshold) => isMet(threshold, observations, false));
-  const unresolved = memory.met.filter((threshold) => isMet(threshold, observations, true));
-  const observed = [...new Set([...below, ...unresolved])];
-  const firstObservedAtMs = new Map(observed.map((one) => [one, memory.firstObservedAtMs.get(one) ?? nowMs]));
-  const lastObservedAtMs = stillHeld(memory.lastObservedAtMs, observed, nowMs, holdMs);
-  const met = observed.filter((one) => nowMs - (firstObservedAtMs.get(one) ?? nowMs) >= one.graceMs);
-  // If no threshold is met and no condition is held, the next pass needs no state.
-  const isQuiet = observed.length === 0 && lastObservedAtMs.size === 0;
-  return {
-    memory: isQuiet ? nothingObserved : { met, firstObservedAtMs, lastObservedAtMs, observations },
-    conditions: [...lastObservedAtMs.keys()],
-    pressing: urgentFirst(met.filter((one) => isFresh(one.signal, observations, memory.observations))),
-    dueAtMs: observed.length > 0 ? nowMs : earliestEnd(lastObservedAtMs, holdMs),
-  };
-}
-
-/**
- * True if the signal is strictly below its threshold, or below it plus the minimum reclaim (kubelet `thresholdsMet`).
- */
-export function isMet(
-  { signal, limit, minReclaim }: Threshold,
-  observations: Observations,
-  reclaimed: boolean,
-): boolean {
-  const observation = observations.get(signal);
-  if (observation === undefined) return false;
-  const { available, capacity } = observation;
-  const extra = reclaimed && minReclaim !== undefined ? amountOf(minReclaim, capacity) : 0;
-  return available < amountOf(limit, capacity) + extra;
-}
-
-function stillHeld(
-  before: ReadonlyMap<PressureType, number>,
-  observed: readonly Threshold[],
-  nowMs: number,
-  holdMs: number,
-): ReadonlyMap<PressureType, number> {
+/** One evaluation of the signals (kubelet eviction manager, `synchronize`). */
+export function planEvictionPass({ held: before, observations, nowMs, holdMs }: EvictionInput): EvictionPass {
+  const pressing = thresholds.filter((threshold) => isMet(threshold, observations));
   const times = new Map(before);
-  for (const { signal } of observed) times.set(classifySignal(signal).condition, nowMs);
-  return new Map([...times].filter(([, atMs]) => nowMs - atMs < holdMs));
+  for (const { condition } of pressing) times.set(condition, nowMs);
+  const held = new Map([...times].filter(([, atMs]) => nowMs - atMs < holdMs));
+  const endsAtMs = held.size === 0 ? undefined : Math.min(...held.values()) + holdMs;
+  return { held, pressing, dueAtMs: pressing.length > 0 ? nowMs : endsAtMs };
 }
 
-/** A measurement is acted on only once (kubelet `thresholdsUpdatedStats`). */
-function isFresh(signal: EvictionSignal, now: Observations, before: Observations): boolean {
-  const last = before.get(signal);
-  return last === undefined || (now.get(signal)?.atMs ?? 0) > last.atMs;
-}
-
-/** Memory first (kubelet `byEvictionPriority`). */
-function urgentFirst(thresholds: readonly Threshold[]): readonly Threshold[] {
-  const isMemory = ({ signal }: Threshold): boolean => classifySignal(signal).resource === 'memory';
-  return [...thresholds.filter(isMemory), ...thresholds.filter((threshold) => !isMemory(threshold))];
-}
-
-function earliestEnd(times: ReadonlyMap<PressureType, number>, holdMs: number): number | undefined {
-  return times.size === 0 ? undefined : Math.min(...times.values()) + holdMs;
-}
-
-/** Usage of each container of a pod: bytes of `memory` and `ephemeral-storage`, `inodes`, `pids`. */
-export type PodUsage = Readonly<Record<string, Readonly<Partial<Record<SignalClass['resource'], number>>>>>;
-
-interface EvictionCandidate {
-  readonly pod: Pod;
-  /** Undefined counts as no usage. */
-  readonly usage: PodUsage | undefined;
+/** Strictly below the limit (kubelet `thresholdsMet`). */
+function isMet({ signal, limitOf }: Threshold, observations: Observations): boolean {
+  const observation = observations.get(signal);
+  return observation !== undefined && observation.available < limitOf(observation.capacity);
 }
 
 /**
- * The pods in the order in which they are evicted when a resource is short: those above their requests first, then by
- * ascending priority, then those furthest above their requests. Process ids have no requests: only priority counts
- * (kubelet `rankMemoryPressure`, `rankDiskPressureFunc`, `rankPIDPressure`).
+ * The pods in the order in which they are evicted when a resource is short: by ascending priority, then those with the
+ * smallest requests. Hollow pods use nothing, so none is above its requests (kubelet `rankMemoryPressure`,
+ * `rankDiskPressureFunc`).
  */
-export function planEvictionOrder(
-  candidates: readonly EvictionCandidate[],
-  resource: SignalClass['resource'],
-): readonly Pod[] {
-  const weighed = candidates.map(({ pod, usage }) => ({
+export function planEvictionOrder(pods: readonly Pod[], resource: Threshold['resource']): readonly Pod[] {
+  const weighed = pods.map((pod) => ({
     pod,
     priority: pod.spec?.priority ?? 0,
-    excess: usedOf(usage, resource) - requestedOf(pod, resource),
+    requested: requestedOf(pod, resource),
   }));
-  const exceeds = (excess: number): number => (resource !== 'pids' && excess > 0 ? 1 : 0);
-  return weighed
-    .toSorted(
-      (a, b) => exceeds(b.excess) - exceeds(a.excess) || a.priority - b.priority || Math.sign(b.excess - a.excess),
-    )
-    .map(({ pod }) => pod);
+  return weighed.toSorted((a, b) => a.priority - b.priority || a.requested - b.requested).map(({ pod }) => pod);
 }
 
-function usedOf(usage: PodUsage | undefined, resource: SignalClass['resource']): number {
-  return Object.values(usage ?? {}).reduce((sum, container) => sum + (container[resource] ?? 0), 0);
+function requestedOf(pod: Pod, resource: Threshold['resource']): number {
+  const requests = (pod.spec?.containers ?? []).map(({ resources }) => resources?.requests?.[resource] ?? '0');
+  return requests.reduce((sum, request) => sum + (parseQuantity(request) ?? 0), 0);
 }
 
-function requestedOf(pod: Pod, resource: SignalClass['resource']): number {
-  const containers = (pod.spec?.containers ?? []).map(({ resources }) => amount(resources?.requests?.[resource]));
-  return containers.reduce((sum, requested) => sum + requested, 0);
-}
-
-function amount(quantity: string | undefined): number {
-  return quantity === undefined ? 0 : (parseQuantity(quantity) ?? 0);
-}
-
-type Resource = SignalClass['resource'];
-
-interface EvictionFacts {
-  readonly pod: Pod;
-  readonly resource: Resource;
-  /** The thresholds to act on. */
-  readonly thresholds: readonly Threshold[];
-  readonly observations: Observations;
-  readonly usage: PodUsage | undefined;
-}
-
-interface EvictionTexts {
-  readonly message: string;
-  /** Annotations of the Event. */
-  readonly annotations: Readonly<Record<string, string>>;
-}
-
-interface Offender {
-  readonly name: string;
-  readonly usage: string;
-  readonly request: string;
-}
-
-/**
- * Eviction message: the resource that was low, by how much, and which containers exceeded their requests (kubelet
- * `evictionMessage`).
- */
-export function describeEviction(facts: EvictionFacts): EvictionTexts {
-  const { resource } = facts;
-  const offenders = findOffenders(facts);
-  const containerTexts = offenders.map(
-    ({ name, usage, request }) =>
-      `Container ${name} was using ${usage}, request is ${request}, has larger consumption of ${resource}. `,
-  );
-  return {
-    message: `The node was low on resource: ${resource}. ${describeThreshold(facts)}${containerTexts.join('')}`,
-    annotations: {
-      offending_containers: offenders.map(({ name }) => name).join(','),
-      offending_containers_usage: offenders.map(({ usage }) => usage).join(','),
-      starved_resource: resource,
-    },
-  };
-}
-
-function describeThreshold({ resource, thresholds, observations }: EvictionFacts): string {
-  const threshold = thresholds.find(({ signal }) => classifySignal(signal).resource === resource);
-  const observation = threshold === undefined ? undefined : observations.get(threshold.signal);
-  if (threshold === undefined || observation === undefined) return '';
-  const quantity = amountOf(threshold.limit, observation.capacity);
-  const format = resource === 'inodes' || resource === 'pids' ? formatDecimal : formatBinary;
-  return `Threshold quantity: ${formatBinary(quantity)}, available: ${format(observation.available)}. `;
-}
-
-function findOffenders({ pod, resource, usage = {} }: EvictionFacts): readonly Offender[] {
-  if (resource !== 'memory' && resource !== 'ephemeral-storage') return [];
-  const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
-  return containers.flatMap(({ name, resources }) => {
-    const used = ownValue(usage, name)?.[resource] ?? 0;
-    const request = resources?.requests?.[resource] ?? '0';
-    return used > (parseQuantity(request) ?? 0) ? [{ name, usage: formatBinary(used), request }] : [];
-  });
+/** Eviction message: the resource that was low, and by how much (kubelet `evictionMessage`). */
+export function describeEviction({ signal, resource, limitOf }: Threshold, observations: Observations): string {
+  const { available = 0, capacity = 0 } = observations.get(signal) ?? {};
+  const limit = formatBinary(limitOf(capacity));
+  return `The node was low on resource: ${resource}. Threshold quantity: ${limit}, available: ${formatBinary(available)}. `;
 }

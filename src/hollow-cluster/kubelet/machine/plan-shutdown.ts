@@ -26,11 +26,8 @@ export interface ShutdownStage {
 export function planShutdownGroups(config: {
   readonly shutdownGracePeriodMs: number;
   readonly shutdownGracePeriodCriticalPodsMs: number;
-  readonly shutdownGracePeriodByPodPriority: readonly ShutdownGroup[];
 }): readonly ShutdownGroup[] {
   const { shutdownGracePeriodMs: totalMs, shutdownGracePeriodCriticalPodsMs: criticalMs } = config;
-  const { shutdownGracePeriodByPodPriority: groups } = config;
-  if (groups.length > 0) return groups.toSorted((a, b) => a.priority - b.priority);
   if (totalMs === 0 || criticalMs > totalMs) return [];
   return [
     { priority: 0, periodMs: totalMs - criticalMs },

@@ -9,7 +9,7 @@ interface ConditionText {
 }
 
 /** Reasons and messages of a pressure-like condition. */
-export interface PressureTexts {
+interface PressureTexts {
   readonly holds: ConditionText;
   readonly clear: ConditionText;
 }
@@ -36,13 +36,7 @@ export const pressureTexts: Readonly<Record<'MemoryPressure' | 'DiskPressure' | 
   },
 };
 
-/** Texts of kubelet v1.8 for OutOfDisk, which it always reports as False. */
-export const outOfDiskTexts: PressureTexts = {
-  holds: text('KubeletOutOfDisk', 'out of disk space', 'NodeOutOfDisk'),
-  clear: text('KubeletHasSufficientDisk', 'kubelet has sufficient disk space available', 'NodeHasSufficientDisk'),
-};
-
-/** Texts for a node whose cloud provider has to create a route for it first. */
+/** Texts of the condition that a route controller sets. */
 export const networkTexts: PressureTexts = {
   holds: text('NoRouteCreated', 'Node created without a route', 'NodeNetworkUnavailable'),
   clear: text('RouteCreated', 'RouteController created a route', 'NodeNetworkAvailable'),
@@ -91,35 +85,27 @@ export function buildPressure(
   };
 }
 
-interface Readiness {
-  /** Why the node is not ready, in the order in which the message lists them; empty when it is ready. */
-  readonly problems: readonly string[];
-  /** A message that is reported without making the node unready. */
-  readonly warning: string | undefined;
-  /** Kubelet v1.8: all problems as they are, joined with commas. */
-  readonly plainJoin: boolean;
-}
-
 /**
  * The list with Ready computed from scratch: True without problems, False with all of them as the message. Ready is the
  * last condition of a new node; its first appearance records no Event (kubelet setter `ReadyCondition`).
  */
-export function buildReady(conditions: readonly Condition[], readiness: Readiness, nowMs: number): ConditionsChange {
-  const { problems, warning } = readiness;
+export function buildReady(
+  conditions: readonly Condition[],
+  problems: readonly string[],
+  nowMs: number,
+): ConditionsChange {
   const now = formatTime(nowMs);
   const known = findCondition(conditions, 'Ready');
   const ready =
     problems.length === 0
       ? { status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }
-      : { status: 'False', reason: 'KubeletNotReady', message: joinProblems(readiness) };
-  const message = warning === undefined ? ready.message : `${ready.message}. WARNING: ${warning}`;
+      : { status: 'False', reason: 'KubeletNotReady', message: joinProblems(problems) };
   const unchanged = known !== undefined && known.status === ready.status;
   const lastTransitionTime = unchanged ? (known.lastTransitionTime ?? now) : now;
   return {
     conditions: putCondition(conditions, {
       type: 'Ready',
       ...ready,
-      message,
       lastHeartbeatTime: now,
       lastTransitionTime,
     }),
@@ -128,8 +114,7 @@ export function buildReady(conditions: readonly Condition[], readiness: Readines
 }
 
 /** One problem as it is, several in brackets, without duplicates (apimachinery `errors.NewAggregate`). */
-function joinProblems({ problems, plainJoin }: Readiness): string {
-  if (plainJoin) return problems.join(',');
+function joinProblems(problems: readonly string[]): string {
   const distinct = [...new Set(problems)];
   return distinct.length === 1 ? distinct.join('') : `[${distinct.join(', ')}]`;
 }

@@ -60,9 +60,9 @@ export class Registrar {
 
   async #try(signal: AbortSignal): Promise<Registration | undefined> {
     if (signal.aborted) return undefined;
-    const { name, labels, profile, api, composer, clock, beforeTry } = this.#options;
+    const { name, labels, profile, api, composer, beforeTry } = this.#options;
     beforeTry?.();
-    const fresh = await composer.compose(buildNode({ name, labels, profile, nowMs: clock.nowMs() }));
+    const fresh = composer.compose(buildNode({ name, labels, profile }));
     try {
       return { node: await api.create('nodes', fresh, { signal }), created: true };
     } catch (error) {
@@ -74,14 +74,9 @@ export class Registrar {
 
   /** A node of this name exists: it was registered by an earlier run. */
   async #adopt(fresh: Node, signal: AbortSignal): Promise<Registration | undefined> {
-    const { name, profile, api } = this.#options;
+    const { name, api } = this.#options;
     try {
       const stored: Node = await api.get('nodes', { name }, { signal });
-      // Kubelet v1.8 identifies its machine by the external id. The next try registers this machine.
-      if (profile.kind === 'v1.8' && stored.spec?.externalID !== name) {
-        await api.delete('nodes', { name }, { uid: stored.metadata.uid ?? '', signal });
-        return undefined;
-      }
       const wanted = mergeRegisteredNode(stored, fresh);
       if (wanted === stored) return { node: stored, created: false };
       const patch = { type: 'strategic-merge', body: diffNodeStatusPatch(stored, wanted) } as const;

@@ -8,7 +8,6 @@ import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { Random } from '../../../machinery/ports/random.ts';
 import { LineLimit } from '../../../machinery/queueing/line-limit.ts';
 import { planFirstWait, planJittered } from '../loops/plan-phase.ts';
-import type { NodeVolumes } from './setter-context.ts';
 import type { KubeletProfile } from '../profile.ts';
 import { RestingLoop } from '../loops/resting-loop.ts';
 import { Semaphore } from '../loops/semaphore.ts';
@@ -32,8 +31,6 @@ interface StatusPublisherOptions {
   readonly api: KubeReader & KubeWriter;
   readonly nodes: NodeLister;
   readonly composer: NodeComposer;
-  /** Notified of the volumes that the API server has as in use. */
-  readonly volumes: NodeVolumes;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -139,7 +136,7 @@ export class StatusPublisher extends RestingLoop {
     const before = stored === undefined ? undefined : readyStatus(stored);
     if (stored === undefined || before === undefined) return 'wait';
     if (before === 'True') return 'over';
-    const computed = await this.#options.composer.compose(stored);
+    const computed = this.#options.composer.compose(stored);
     if (!this.#hasChanged(stored, computed) || readyStatus(computed) !== 'True') return 'wait';
     try {
       await this.#patch(stored, computed, signal);
@@ -183,8 +180,8 @@ export class StatusPublisher extends RestingLoop {
   }
 
   async #report(stored: Node, signal: AbortSignal): Promise<void> {
-    const { clock, composer, profile, random, volumes } = this.#options;
-    const computed = await composer.compose(stored);
+    const { clock, composer, profile, random } = this.#options;
+    const computed = composer.compose(stored);
     this.#warnOfOther(stored, computed);
     const decision = decideReport({
       changed: this.#hasChanged(stored, computed),
@@ -195,12 +192,7 @@ export class StatusPublisher extends RestingLoop {
       chance: random.next(),
     });
     this.#delayMs = decision.delayMs;
-    if (!decision.report && profile.kind === 'v1.36') {
-      volumes.markReportedInUse(computed.status?.volumesInUse ?? []);
-      return;
-    }
-    const updated = await this.#patch(stored, computed, signal);
-    volumes.markReportedInUse(updated.status?.volumesInUse ?? []);
+    if (decision.report || profile.kind === 'v1.8') await this.#patch(stored, computed, signal);
   }
 
   /** Two machines under one name overwrite each other's status; one alone shows its own boot ID from its first post on. */
@@ -224,13 +216,12 @@ export class StatusPublisher extends RestingLoop {
     return moved || diffNodeStatus(stored, computed);
   }
 
-  async #patch(stored: Node, computed: Node, signal: AbortSignal): Promise<Node> {
+  async #patch(stored: Node, computed: Node, signal: AbortSignal): Promise<void> {
     const { api, clock, name } = this.#options;
     const patch = { type: 'strategic-merge', body: diffNodeStatusPatch(stored, computed) } as const;
     const updated: Node = await api.patch('nodes', { name }, patch, { signal, subresource: 'status' });
     this.adopt(updated);
     this.#lastReportAtMs = clock.monotonicMs();
-    return updated;
   }
 
   /** API errors are expected and logged; anything else is a defect and is thrown. */

@@ -5,20 +5,16 @@ import { isEndPhase } from '../pod-config/classify-pod.ts';
 import type { PodStatus } from './build-api-status.ts';
 import { lostWith, sortByName } from './build-container-statuses.ts';
 import { ownConditionTypes } from './build-own-conditions.ts';
-import { isGiven, type StatusStyle } from './diff-api-status.ts';
+import { isGiven } from './diff-api-status.ts';
 
 /** Conditions whose transition times the status manager sets. */
-const timedTypes: Readonly<Record<StatusStyle, readonly string[]>> = {
-  'v1.36': [...ownConditionTypes, 'DisruptionTarget'],
-  'v1.8': ['Ready', 'Initialized'],
-};
+const timedTypes: readonly string[] = [...ownConditionTypes, 'DisruptionTarget'];
 
 interface NextStatus {
   readonly pod: Pod;
   /** The last status, or else the API server's. */
   readonly before: PodStatus;
   readonly wanted: PodStatus;
-  readonly style: StatusStyle;
   readonly nowMs: number;
 }
 
@@ -26,11 +22,11 @@ interface NextStatus {
  * The status with its times: a condition with an unchanged status keeps its transition time, a started pod keeps its
  * start time (kubelet status manager `updateStatusInternal`).
  */
-export function buildNextStatus({ pod, before, wanted, style, nowMs }: NextStatus): PodStatus {
+export function buildNextStatus({ pod, before, wanted, nowMs }: NextStatus): PodStatus {
   const now = formatTime(nowMs);
   const conditionsBefore = listConditions(before.conditions);
   const conditions = listConditions(wanted.conditions).map((condition) =>
-    timedTypes[style].includes(condition.type) ? withTransition(conditionsBefore, condition, now) : condition,
+    timedTypes.includes(condition.type) ? withTransition(conditionsBefore, condition, now) : condition,
   );
   const startTime = before.startTime ?? wanted.startTime ?? now;
   return buildNormalStatus(pod, { ...wanted, ...(conditions.length === 0 ? {} : { conditions }), startTime });

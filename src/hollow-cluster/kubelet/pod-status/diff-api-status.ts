@@ -5,9 +5,6 @@ import { isEndPhase } from '../pod-config/classify-pod.ts';
 import type { PodStatus } from './build-api-status.ts';
 import { ownConditionTypes } from './build-own-conditions.ts';
 
-/** Behaviour of the status manager: that of this kubelet release. */
-export type StatusStyle = 'v1.36' | 'v1.8';
-
 /** Fields that are removed on the API server when the kubelet's status does not have them. */
 const clearable = [
   'reason',
@@ -25,10 +22,9 @@ const mergeKeys: Readonly<Record<string, string>> = { conditions: 'type', podIPs
 
 /**
  * True if the two statuses agree in the fields that the kubelet owns. Times of conditions do not count, nor do
- * conditions of other clients; in the style of v1.8 everything counts (kubelet `isPodStatusByKubeletEqual`).
+ * conditions of other clients (kubelet `isPodStatusByKubeletEqual`).
  */
-export function agreesWith(stored: PodStatus | undefined, wanted: PodStatus, style: StatusStyle): boolean {
-  if (style === 'v1.8') return semanticallyEqual(stored ?? {}, wanted);
+export function agreesWith(stored: PodStatus | undefined, wanted: PodStatus): boolean {
   const conditions = listConditions(stored?.conditions);
   return (
     listConditions(wanted.conditions).every(

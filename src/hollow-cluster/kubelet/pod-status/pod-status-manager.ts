@@ -15,13 +15,8 @@ import {
   buildTerminatedStatus,
   decideIllegalTransition,
 } from './build-next-status.ts';
-import { agreesWith, isGiven, type StatusStyle } from './diff-api-status.ts';
+import { agreesWith } from './diff-api-status.ts';
 import { StatusWriter, type VersionedStatus } from './status-writer.ts';
-
-/**
- * Statuses that may be queued for single writes; later ones wait for the full pass (kubelet v1.8 `podStatusChannel`).
- */
-const queuedMaxV18 = 1_000;
 
 export interface PodStatusManagerOptions {
   readonly api: KubeReader & KubeWriter;
@@ -29,16 +24,10 @@ export interface PodStatusManagerOptions {
   readonly logger: Logger;
   /** The kubelet's pods and mirrors, as the API server and the other sources deliver them. */
   readonly pods: PodManager;
-  /**
-   * `v1.8`: statuses are queued one by one and written with PUT, and a pod may be deleted when nothing of it runs.
-   */
-  readonly style: StatusStyle;
   /** Period of the full pass, which repeats failed writes and corrects changes by other clients. */
   readonly passPeriodMs: number;
   /** The pod worker's state: something of the pod runs or may still be started. */
   readonly mayRun: (uid: string) => boolean;
-  /** The runtime still has containers of the pod, running or exited. */
-  readonly hasContainers: (uid: string) => boolean;
 }
 
 /**
@@ -52,8 +41,6 @@ export class PodStatusManager extends RestingLoop {
   readonly #statuses = new SparseMap<string, VersionedStatus>();
   /** The written version, by uid on the API server. */
   readonly #written = new SparseMap<string, number>();
-  /** Classic only: queued statuses, oldest first. */
-  readonly #queue: VersionedStatus[] = [];
   /** A status was set since the last write. */
   #hasNew = false;
   /** A full pass may have work to do. */
@@ -64,9 +51,9 @@ export class PodStatusManager extends RestingLoop {
   constructor(options: PodStatusManagerOptions) {
     super(options.clock);
     this.#options = options;
-    const { api, clock, logger, pods, style, mayRun } = options;
+    const { api, clock, logger, pods, mayRun } = options;
     const canBeDeleted = (pod: Pod, versioned: VersionedStatus): boolean => this.#canBeDeleted(pod, versioned);
-    this.#writer = new StatusWriter({ api, clock, logger, pods, style, mayRun, canBeDeleted });
+    this.#writer = new StatusWriter({ api, clock, logger, pods, mayRun, canBeDeleted });
   }
 
   /**
@@ -116,14 +103,13 @@ export class PodStatusManager extends RestingLoop {
     }).length;
   }
 
-  /** Writes every pod whose status is newer than the written one, or in the style of v1.8 every queued status. */
+  /** Writes every pod whose status is newer than the written one. */
   async writeNew(signal: AbortSignal): Promise<void> {
-    const { style, pods } = this.#options;
+    const { pods } = this.#options;
     this.#hasNew = false;
     const isNew = (versioned: VersionedStatus, apiUid: string): boolean =>
       (this.#written.get(apiUid) ?? 0) < versioned.version;
-    const waiting = style === 'v1.8' ? this.#queue.splice(0) : [...this.#statuses.values()];
-    for (const versioned of waiting) {
+    for (const versioned of this.#statuses.values()) {
       const apiUid = pods.apiUid(versioned.uid);
       if (apiUid === '') this.#passDue = true;
       else if (isNew(versioned, apiUid)) await this.#write(versioned, apiUid, signal);
@@ -134,7 +120,6 @@ export class PodStatusManager extends RestingLoop {
   async writeAll(signal: AbortSignal): Promise<void> {
     const { pods } = this.#options;
     this.#passDue = false;
-    this.#queue.length = 0;
     for (const apiUid of this.#written.keys()) {
       if (!this.#statuses.has(apiUid) && pods.mirrorByUid(apiUid) === undefined) this.#written.delete(apiUid);
     }
@@ -170,12 +155,12 @@ export class PodStatusManager extends RestingLoop {
   }
 
   #update(pod: Pod, wanted: PodStatus, how: { readonly force: boolean; readonly finished: boolean }): void {
-    const { clock, style } = this.#options;
+    const { clock } = this.#options;
     const known = this.#statuses.get(uidOf(pod));
     const before = known?.status ?? this.#shown(pod)?.status ?? {};
     if (!this.#isLegal(pod, before, wanted)) return;
-    const status = buildNextStatus({ pod, before, wanted, style, nowMs: clock.nowMs() });
-    if (known !== undefined && !how.force && agreesWith(known.status, status, style)) return;
+    const status = buildNextStatus({ pod, before, wanted, nowMs: clock.nowMs() });
+    if (known !== undefined && !how.force && agreesWith(known.status, status)) return;
     this.#store(pod, { status, finished: how.finished });
   }
 
@@ -194,7 +179,6 @@ export class PodStatusManager extends RestingLoop {
   }
 
   #store(pod: Pod, { status, finished }: Pick<VersionedStatus, 'status' | 'finished'>): void {
-    const { style, logger } = this.#options;
     const uid = uidOf(pod);
     const { namespace = '', name = '' } = pod.metadata;
     const known = this.#statuses.get(uid);
@@ -207,14 +191,8 @@ export class PodStatusManager extends RestingLoop {
       finished: finished || known?.finished === true,
     };
     this.#statuses.set(uid, versioned);
-    if (style === 'v1.8' && this.#queue.length >= queuedMaxV18) {
-      this.#passDue = true;
-      logger.warn({ pod: name }, 'pod status channel full; skipping status update');
-    } else {
-      if (style === 'v1.8') this.#queue.push(versioned);
-      this.#hasNew = true;
-      this.ring();
-    }
+    this.#hasNew = true;
+    this.ring();
   }
 
   /** Updates the written version by the outcome, and schedules a full pass if the write must be repeated. */
@@ -241,18 +219,14 @@ export class PodStatusManager extends RestingLoop {
   }
 
   #needsReconcile(versioned: VersionedStatus): boolean {
-    const { pods, style } = this.#options;
-    const pod = pods.podByUid(versioned.uid);
+    const pod = this.#options.pods.podByUid(versioned.uid);
     const shown = pod === undefined ? undefined : this.#shown(pod);
     if (shown === undefined) return false;
-    return !agreesWith(buildNormalStatus(shown, shown.status ?? {}), versioned.status, style);
+    return !agreesWith(buildNormalStatus(shown, shown.status ?? {}), versioned.status);
   }
 
   /** `pod`: as the API server has it. */
-  #canBeDeleted(pod: Pod, { uid, status, finished }: VersionedStatus): boolean {
-    const { style, hasContainers } = this.#options;
-    if (!isTerminating(pod) || isStaticPod(pod)) return false;
-    if (style === 'v1.36') return finished && isEndPhase(pod.status?.phase);
-    return !(status.containerStatuses ?? []).some(({ state }) => isGiven(state?.running)) && !hasContainers(uid);
+  #canBeDeleted(pod: Pod, { finished }: VersionedStatus): boolean {
+    return isTerminating(pod) && !isStaticPod(pod) && finished && isEndPhase(pod.status?.phase);
   }
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../../../machinery/ports/logger.ts';
 import { isMirrorPod } from '../pod-config/classify-pod.ts';
 import type { PodManager } from '../pod-config/pod-manager.ts';
 import type { PodStatus } from './build-api-status.ts';
-import { diffStatusPatch, mergeApiStatus, type StatusStyle } from './diff-api-status.ts';
+import { diffStatusPatch, mergeApiStatus } from './diff-api-status.ts';
 
 /** A status to be written, as of the time it was set. */
 export interface VersionedStatus {
@@ -31,7 +31,6 @@ interface StatusWriterOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly pods: Pick<PodManager, 'translate'>;
-  readonly style: StatusStyle;
   readonly mayRun: (uid: string) => boolean;
   /** True if the object may be deleted now. `pod`: as the API server has it. */
   readonly canBeDeleted: (pod: Pod, versioned: VersionedStatus) => boolean;
@@ -74,14 +73,10 @@ export class StatusWriter {
   }
 
   async #put(stored: Pod, status: PodStatus, versioned: VersionedStatus, signal: AbortSignal): Promise<Pod> {
-    const { api, style } = this.#options;
-    if (style === 'v1.8') {
-      return await api.replace('pods', { ...stored, status } as Pod, { signal, subresource: 'status' });
-    }
     const changed = diffStatusPatch(stored.status, status);
     if (changed === undefined) return stored;
     const body = { metadata: { uid: stored.metadata.uid }, status: changed };
-    return await api.patch(
+    return await this.#options.api.patch(
       'pods',
       versioned.name,
       { type: 'strategic-merge', body },

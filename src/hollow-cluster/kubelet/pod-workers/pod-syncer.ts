@@ -35,8 +35,6 @@ interface PodSyncerOptions {
   readonly clock: Clock;
   /** The node's addresses, primary first. */
   readonly hostIPs: () => readonly string[];
-  /** A pod is synced again when its back-off ends; false: only at its next resync, as in kubelets up to v1.28. */
-  readonly retriesAtBackoffEnd: boolean;
 }
 
 /**
@@ -65,7 +63,7 @@ export class PodSyncer implements PodSteps {
     if (failure !== undefined) throw new StepFailure(failure);
     return {
       terminal: false,
-      ...(this.#options.retriesAtBackoffEnd ? { backoffEndsAtMs } : {}),
+      backoffEndsAtMs,
       deadlineAtMs: earlier(this.#deadlineAtMs(pod), nextChangeAtMs),
     };
   }

@@ -7,12 +7,11 @@ import type { ContainerStopperOptions } from './container-stopper.ts';
 import { CrashLoopBackoff } from './crash-loop-backoff.ts';
 import type { PodActions } from './decide-pod-actions.ts';
 import { findLatest, isSidecar, listInits } from './decide-restart.ts';
-import { describePod, type EventText, type EventWording, runtimeEvent } from './describe-runtime-event.ts';
-import { ImagePuller, type MissingImage } from './image-puller.ts';
+import { describePod, type EventText, runtimeEvent } from './describe-runtime-event.ts';
+import { ImagePuller } from './image-puller.ts';
 import { RuntimeFailure, type RuntimePodStatus, type SyncOutcome, type Waiting } from './pod-runtime.ts';
 
 interface ContainerStarterOptions extends ContainerStopperOptions {
-  readonly wording: EventWording;
   /** Images that cannot be pulled. */
   readonly unpullable: readonly TextPattern[];
 }
@@ -74,16 +73,8 @@ export class ContainerStarter {
     const missing = await this.#images.ensure({ podUid, container, script, recordEvent }, pass.signal);
     if (missing === undefined) return await this.#create(start, pass);
     recordEvent(runtimeEvent.startFailed(missing.reason));
-    this.#reportMissingImage(container, missing, pass.outcome);
+    pass.outcome.addStartFailure({ container: container.name, reason: missing.reason, message: missing.message });
     return false;
-  }
-
-  /** Up to v1.28 a back-off alone is no failure of the sync, so that the next one comes with the resync. */
-  #reportMissingImage(container: Container, missing: MissingImage, outcome: SyncOutcomeBuilder): void {
-    const { reason, message, backoffEndsAtMs } = missing;
-    const waiting = { container: container.name, reason, message };
-    if (backoffEndsAtMs === undefined || this.#options.wording !== 'v1.8') outcome.addStartFailure(waiting);
-    else outcome.addBackoff(waiting, backoffEndsAtMs);
   }
 
   /** Crash-loop back-off: a container that exited recently waits, counted from its exit; its first restart does not. */
@@ -116,7 +107,7 @@ export class ContainerStarter {
   }
 
   async #create(start: Start, { outcome, signal }: Pass): Promise<boolean> {
-    const { host, clock, wording } = this.#options;
+    const { host, clock } = this.#options;
     const { pod, container, script, recordEvent } = start;
     if (script.createFailure !== undefined) {
       recordEvent(runtimeEvent.startFailed(script.createFailure));
@@ -129,10 +120,10 @@ export class ContainerStarter {
     }
     const plan = host.addContainer(pod.metadata.uid ?? '', buildNew(pod, container, script), countOf(start));
     if (plan === undefined) throw new RuntimeFailure(`sandbox of pod ${pod.metadata.name} not found`);
-    recordEvent(runtimeEvent.created(container.name, wording));
+    recordEvent(runtimeEvent.created());
     await clock.sleep(script.startMs, signal);
     if (signal.aborted) throw new RuntimeFailure('context canceled');
-    recordEvent(runtimeEvent.started(container.name, wording));
+    recordEvent(runtimeEvent.started());
     return true;
   }
 }

@@ -3,9 +3,6 @@ import type { ContainerKind, KillTarget, ProbeKind } from './pod-runtime.ts';
 import { formatGoDuration } from '../../../machinery/api/go-duration.ts';
 import { podReference } from '../pod-config/describe-pod-event.ts';
 
-/** `v1.8`: the messages of v1.28 and before, which name the container and have fewer details about images. */
-export type EventWording = 'v1.8' | 'v1.36';
-
 export interface EventText {
   readonly type: EventType;
   readonly reason: string;
@@ -21,23 +18,19 @@ const warning = (reason: string, message: string): EventText => ({ type: 'Warnin
 /** Events of the container lifecycle (kubelet `events`). */
 export const runtimeEvent = {
   pulling: (image: string): EventText => normal('Pulling', `Pulling image "${image}"`),
-  pulled: (image: string, tookMs: number, bytes: number, wording: EventWording): EventText => {
+  pulled: (image: string, tookMs: number, bytes: number): EventText => {
     const took = formatGoDuration(Math.trunc(tookMs));
-    const size = wording === 'v1.36' ? `. Image size: ${bytes} bytes.` : '';
-    return normal('Pulled', `Successfully pulled image "${image}" in ${took} (${took} including waiting)${size}`);
+    const size = `Image size: ${bytes} bytes.`;
+    return normal('Pulled', `Successfully pulled image "${image}" in ${took} (${took} including waiting). ${size}`);
   },
-  present: (image: string, wording: EventWording): EventText => {
-    const more = wording === 'v1.36' ? ' and can be accessed by the pod' : '';
-    return normal('Pulled', `Container image "${image}" already present on machine${more}`);
-  },
+  present: (image: string): EventText =>
+    normal('Pulled', `Container image "${image}" already present on machine and can be accessed by the pod`),
   pullFailed: (image: string, error: string): EventText =>
     warning('Failed', `Failed to pull image "${image}": ${error}`),
   neverPulled: (image: string): EventText => warning('ErrImageNeverPull', describeNeverPulled(image)),
   pullBackOff: (image: string): EventText => normal('BackOff', `Back-off pulling image "${image}"`),
-  created: (container: string, wording: EventWording): EventText =>
-    normal('Created', wording === 'v1.36' ? 'Container created' : `Created container ${container}`),
-  started: (container: string, wording: EventWording): EventText =>
-    normal('Started', wording === 'v1.36' ? 'Container started' : `Started container ${container}`),
+  created: (): EventText => normal('Created', 'Container created'),
+  started: (): EventText => normal('Started', 'Container started'),
   startFailed: (error: string): EventText => warning('Failed', `Error: ${error}`),
   /** Event of a failed probe; the answer of a real one is not known here. */
   unhealthy: (probe: ProbeKind): EventText => {

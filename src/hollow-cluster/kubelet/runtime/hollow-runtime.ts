@@ -7,13 +7,7 @@ import { ContainerStopper } from './container-stopper.ts';
 import { decidePodActions, type PodActions } from './decide-pod-actions.ts';
 import { isSidecar, listInits, listSandboxes } from './decide-restart.ts';
 import { type ContainerScript, buildContainerScript, type ScriptRule } from './build-container-script.ts';
-import {
-  describePod,
-  describeRuntimeEvent,
-  type EventText,
-  type EventWording,
-  runtimeEvent,
-} from './describe-runtime-event.ts';
+import { describePod, describeRuntimeEvent, type EventText, runtimeEvent } from './describe-runtime-event.ts';
 import { Prober } from './prober.ts';
 import type { TextPattern } from '../parse-pattern.ts';
 import {
@@ -38,7 +32,6 @@ export interface FakeRuntimeOptions {
   readonly jobPodMs?: number | undefined;
   /** Images that cannot be pulled. */
   readonly unpullable?: readonly TextPattern[];
-  readonly wording?: EventWording;
   /** Called when a pod's new sandbox is ready, before its images are pulled (upstream `OnPodSandboxReady`). */
   readonly onSandboxReady?: (pod: Pod) => void;
 }
@@ -196,8 +189,8 @@ export class FakeRuntime implements PodRuntime {
   }
 
   get #starter(): ContainerStarter {
-    const { wording = 'v1.36', unpullable = [] } = this.#options;
-    this.#madeStarter ??= new ContainerStarter({ ...this.#options, ...this.#common(), wording, unpullable });
+    const { unpullable = [] } = this.#options;
+    this.#madeStarter ??= new ContainerStarter({ ...this.#options, ...this.#common(), unpullable });
     return this.#madeStarter;
   }
 

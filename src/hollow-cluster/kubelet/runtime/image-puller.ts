@@ -4,23 +4,20 @@ import type { TextPattern } from '../parse-pattern.ts';
 import type { ContainerScript } from './build-container-script.ts';
 import type { ContainerHost } from './container-host.ts';
 import { CrashLoopBackoff } from './crash-loop-backoff.ts';
-import { describeNeverPulled, type EventText, type EventWording, runtimeEvent } from './describe-runtime-event.ts';
+import { describeNeverPulled, type EventText, runtimeEvent } from './describe-runtime-event.ts';
 import { RuntimeFailure } from './pod-runtime.ts';
 
 interface ImagePullerOptions {
   readonly host: ContainerHost;
   readonly clock: Clock;
-  readonly wording: EventWording;
   /** Images that cannot be pulled. */
   readonly unpullable: readonly TextPattern[];
 }
 
 /** Why a container's image is missing. */
-export interface MissingImage {
+interface MissingImage {
   readonly reason: 'ErrImagePull' | 'ImagePullBackOff' | 'ErrImageNeverPull';
   readonly message: string;
-  /** Monotonic time of the next try, during a back-off. */
-  readonly backoffEndsAtMs: number | undefined;
 }
 
 interface PullRequest {
@@ -48,11 +45,11 @@ export class ImagePuller {
     const decision = decideImagePull(request.container, this.#options.host.images.has(image));
     if (decision === 'pull') return this.#pull(request, image, signal);
     if (decision === 'use-present') {
-      request.recordEvent(runtimeEvent.present(image, this.#options.wording));
+      request.recordEvent(runtimeEvent.present(image));
       return undefined;
     }
     request.recordEvent(runtimeEvent.neverPulled(image));
-    return { reason: 'ErrImageNeverPull', message: describeNeverPulled(image), backoffEndsAtMs: undefined };
+    return { reason: 'ErrImageNeverPull', message: describeNeverPulled(image) };
   }
 
   /** Removes the back-off state of a pod. */
@@ -62,7 +59,7 @@ export class ImagePuller {
   }
 
   async #pull(request: PullRequest, image: string, signal: AbortSignal): Promise<MissingImage | undefined> {
-    const { clock, host, wording, unpullable } = this.#options;
+    const { clock, host, unpullable } = this.#options;
     const key = `${request.podUid}/${image}`;
     const held = this.#backOff(request, image, key);
     if (held !== undefined) return held;
@@ -75,18 +72,17 @@ export class ImagePuller {
     if (failure !== undefined) return this.#fail(request, image, key, failure);
     host.addImage(image, request.script.imageBytes);
     const tookMs = clock.monotonicMs() - startedAtMs;
-    request.recordEvent(runtimeEvent.pulled(image, tookMs, request.script.imageBytes, wording));
+    request.recordEvent(runtimeEvent.pulled(image, tookMs, request.script.imageBytes));
     return undefined;
   }
 
   #backOff(request: PullRequest, image: string, key: string): MissingImage | undefined {
-    const backoffEndsAtMs = this.#backoff.endsAtMs(key, this.#options.clock.monotonicMs());
-    if (backoffEndsAtMs === undefined) return undefined;
+    if (this.#backoff.endsAtMs(key, this.#options.clock.monotonicMs()) === undefined) return undefined;
     const event = runtimeEvent.pullBackOff(image);
     request.recordEvent(event);
     const failure = this.#failures.get(key);
-    const more = failure === undefined || this.#options.wording === 'v1.8' ? '' : `: ErrImagePull: ${failure}`;
-    return { reason: 'ImagePullBackOff', message: `${event.message}${more}`, backoffEndsAtMs };
+    const more = failure === undefined ? '' : `: ErrImagePull: ${failure}`;
+    return { reason: 'ImagePullBackOff', message: `${event.message}${more}` };
   }
 
   #fail(request: PullRequest, image: string, key: string, message: string): MissingImage {
@@ -94,7 +90,7 @@ export class ImagePuller {
     request.recordEvent(runtimeEvent.pullFailed(image, message));
     this.#backoff.next(key, nowMs, nowMs);
     this.#failures.set(key, message);
-    return { reason: 'ErrImagePull', message, backoffEndsAtMs: undefined };
+    return { reason: 'ErrImagePull', message };
   }
 }
 

@@ -4,7 +4,7 @@ import type { Random } from '../../../machinery/ports/random.ts';
 import { RestingLoop } from '../loops/resting-loop.ts';
 import type { LoopInput } from './loop-input.ts';
 
-/** Pause of the loop while the runtime is not ready, initial and maximum; v1.8 always uses the maximum. */
+/** Pause of the loop while the runtime is not ready, initial and maximum. */
 const pauseMsMin = 100;
 const pauseMsMax = 5_000;
 /** The loop counts as stuck after two resync periods, but not before this. */
@@ -16,8 +16,6 @@ interface SyncLoopOptions {
   readonly runtimeErrors: () => readonly string[];
   /** Monotonic time at which there were last no errors. */
   readonly healthyAtMs?: () => number | undefined;
-  /** Every pause has the maximum length, as in kubelet v1.8; false: it grows to that. */
-  readonly constantPause: boolean;
   readonly syncFrequencyMs: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -30,7 +28,7 @@ interface SyncLoopOptions {
  */
 export class SyncLoop extends RestingLoop {
   readonly #options: SyncLoopOptions;
-  #pauseMs: number;
+  #pauseMs = pauseMsMin;
   #isIdle = false;
   #stampedAtMs: number | undefined;
   #unsubscribes: readonly (() => void)[] = [];
@@ -38,7 +36,6 @@ export class SyncLoop extends RestingLoop {
   constructor(options: SyncLoopOptions) {
     super(options.clock);
     this.#options = options;
-    this.#pauseMs = this.#firstPauseMs;
   }
 
   /** The problem that the loop's health check reports at this monotonic time; undefined while it is healthy. */
@@ -56,10 +53,6 @@ export class SyncLoop extends RestingLoop {
 
   protected override end(): void {
     for (const unsubscribe of this.#unsubscribes) unsubscribe();
-  }
-
-  get #firstPauseMs(): number {
-    return this.#options.constantPause ? pauseMsMax : pauseMsMin;
   }
 
   protected override async turn(signal: AbortSignal): Promise<number | 'done'> {
@@ -88,7 +81,7 @@ export class SyncLoop extends RestingLoop {
     const { runtimeErrors, clock, logger } = this.#options;
     const errors = runtimeErrors();
     if (errors.length === 0) {
-      this.#pauseMs = this.#firstPauseMs;
+      this.#pauseMs = pauseMsMin;
       return false;
     }
     logger.debug({ errors, pauseMs: this.#pauseMs }, 'skipping pod synchronization');

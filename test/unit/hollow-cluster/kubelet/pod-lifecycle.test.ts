@@ -514,20 +514,6 @@ describe('a pod that its kubelet terminates', () => {
     await world.advance(300 * secondMs);
     assert.deepEqual(world.podRequests(from), []);
   });
-
-  it('is written with PUT by kubelet v1.8, and deleted when nothing of it is left', async () => {
-    world = new KubeletWorld({ profile: { kind: 'v1.8' } });
-    await world.advance(15 * secondMs);
-    const from = world.api.requests.length;
-    await world.bind('web');
-    await world.advance(15 * secondMs);
-    assert.equal(world.phase('web'), 'Running');
-    await world.remove('web');
-    await world.advance(30 * secondMs);
-    assert.equal(world.pod('web'), undefined);
-    const verbs = new Set(world.podRequests(from).map((request) => request.split(' ')[0]));
-    assert.deepEqual(verbs, new Set(['create', 'get', 'replace', 'delete']));
-  });
 });
 
 describe('a static pod on a hollow kubelet', () => {

@@ -75,7 +75,7 @@ test('the time of a draft with its own clock is used', async () => {
 
 test('an event of a kubelet about its node has the name as uid, the default namespace and the host [H2]', async () => {
   const harness = new Harness().start();
-  harness.broadcaster.recorder('kubelet', 'n1').record(aDraft({ about: buildNodeReference({ name: 'n1' }) }));
+  harness.broadcaster.recorder('kubelet', 'n1').record(aDraft({ about: buildNodeReference('n1') }));
   await settled();
   const [event] = harness.server.events.values();
   assert.equal(event?.metadata.namespace, 'default');

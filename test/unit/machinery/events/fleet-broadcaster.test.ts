@@ -21,7 +21,7 @@ class Harness extends EventStand<FleetBroadcaster> {
 
   /** Records an event as a kubelet does. */
   recordAs(nodeName: string, reason = 'Starting'): void {
-    const about = buildNodeReference({ name: nodeName });
+    const about = buildNodeReference(nodeName);
     this.broadcaster.recorder('kubelet', nodeName).record(aDraft({ about, reason }));
   }
 }

@@ -221,7 +221,7 @@ describe('the admission of pods', () => {
     const it = new PodAdmitter({
       nodeName: 'n1',
       api,
-      node: async () => node,
+      node: () => node,
       pressure: { admit: () => pressure },
       shutdown: { admit: () => shutdown },
     });

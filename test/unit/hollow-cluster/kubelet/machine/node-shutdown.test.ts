@@ -110,24 +110,6 @@ describe('a graceful node shutdown', () => {
     assert.deepEqual(world.side.shutdown.admit(), { admitted: true });
   });
 
-  it('uses the groups of shutdownGracePeriodByPodPriority, if configured', async () => {
-    const shutdownGracePeriodByPodPriority = [
-      { priority: 2_000_000_000, periodMs: 4_000 },
-      { priority: 10_000, periodMs: 2_000 },
-    ];
-    await settled({ shutdownGracePeriodByPodPriority });
-    void world.side.shutdown.begin(world.signal);
-    await world.clock.advance(10 * secondMs);
-    assert.deepEqual(
-      stops(),
-      [
-        ['ordinary', 0, 2_000],
-        ['critical', 2, 4_000],
-      ],
-      'a pod below all groups is in the first',
-    );
-  });
-
   it('does nothing if no time is reserved', async () => {
     await settled({});
     await world.side.shutdown.begin(world.signal);

@@ -1,66 +1,56 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  planEvictionPass,
-  type EvictionMemory,
-  nothingObserved,
+  type HeldConditions,
   type Observations,
+  planEvictionPass,
 } from '../../../../../src/hollow-cluster/kubelet/machine/plan-eviction-pass.ts';
-import { parseThresholds } from '../../../../../src/hollow-cluster/kubelet/machine/parse-thresholds.ts';
-import { profileV136 } from '../../../../../src/hollow-cluster/kubelet/profile.ts';
 
-const holdMs = 300_000;
-const thresholds = parseThresholds({
-  ...profileV136,
-  evictionHard: { 'nodefs.available': '10', 'memory.available': '10' },
-  evictionSoft: { 'memory.available': '20' },
-  evictionSoftGracePeriodMs: { 'memory.available': 90_000 },
-});
+const mebibyte = 1_024 ** 2;
 
-function observe(nowMs: number, left: { readonly memory?: number; readonly disk?: number }): Observations {
-  const { memory = 100, disk = 100 } = left;
+/** Mebibytes that are available, of 1,000. */
+function observe({ memory = 500, disk = 500 }: { readonly memory?: number; readonly disk?: number }): Observations {
   return new Map([
-    ['memory.available', { available: memory, capacity: 100, atMs: nowMs }],
-    ['nodefs.available', { available: disk, capacity: 100, atMs: nowMs }],
+    ['memory.available', { available: memory * mebibyte, capacity: 1_000 * mebibyte }],
+    ['nodefs.available', { available: disk * mebibyte, capacity: 1_000 * mebibyte }],
   ]);
 }
 
-function pass(memory: EvictionMemory, nowMs: number, left: Parameters<typeof observe>[1]) {
-  return planEvictionPass({ thresholds, memory, observations: observe(nowMs, left), nowMs, holdMs });
+function pass(
+  held: HeldConditions,
+  nowMs: number,
+  left: Parameters<typeof observe>[0],
+): ReturnType<typeof planEvictionPass> {
+  return planEvictionPass({ held, observations: observe(left), nowMs, holdMs: 300_000 });
 }
+
+const nothing: HeldConditions = new Map();
 
 describe('one evaluation of the signals', () => {
   it('finds no condition on a machine with enough resources, and needs no repetition', () => {
-    const found = pass(nothingObserved, 0, {});
-    assert.deepEqual([found.conditions, found.pressing, found.dueAtMs], [[], [], undefined]);
+    const found = pass(nothing, 0, {});
+    assert.deepEqual([[...found.held], found.pressing, found.dueAtMs], [[], [], undefined]);
   });
 
-  it('puts memory thresholds first', () => {
-    const { pressing } = pass(nothingObserved, 0, { memory: 5, disk: 5 });
-    const seen = pressing.map(({ signal, isHard }) => `${signal} ${isHard}`);
-    assert.deepEqual(seen, ['memory.available true', 'nodefs.available true']);
+  it('puts memory first', () => {
+    const seen = pass(nothing, 0, { memory: 5, disk: 5 }).pressing.map(({ signal }) => signal);
+    assert.deepEqual(seen, ['memory.available', 'nodefs.available']);
   });
 
-  it('counts a grace period from the first pass that found the threshold met, and again after one that did not', () => {
-    const first = pass(nothingObserved, 0, { memory: 15 });
-    assert.deepEqual([first.conditions, first.pressing.length], [['MemoryPressure'], 0]);
-    assert.equal(pass(first.memory, 89_999, { memory: 15 }).pressing.length, 0);
-    assert.equal(pass(first.memory, 90_000, { memory: 15 }).pressing.length, 1);
-    const between = pass(first.memory, 50_000, { memory: 50 });
-    const again = pass(between.memory, 60_000, { memory: 15 });
-    assert.equal(pass(again.memory, 90_000, { memory: 15 }).pressing.length, 0);
+  it('finds nothing exactly at the limits: 100 MiB of memory, a tenth of the disk', () => {
+    assert.equal(pass(nothing, 0, { memory: 100, disk: 100 }).pressing.length, 0);
+    assert.equal(pass(nothing, 0, { memory: 99, disk: 99 }).pressing.length, 2);
   });
 
   it('reports a condition until the transition period after it was last true', () => {
-    const first = pass(nothingObserved, 0, { disk: 5 });
-    const last = pass(first.memory, 299_999, {});
-    assert.deepEqual([last.conditions, last.dueAtMs], [['DiskPressure'], 300_000]);
-    assert.deepEqual(pass(last.memory, 300_000, {}).conditions, []);
+    const first = pass(nothing, 0, { disk: 5 });
+    const last = pass(first.held, 299_999, {});
+    assert.deepEqual([[...last.held.keys()], last.dueAtMs], [['DiskPressure'], 300_000]);
+    assert.deepEqual([...pass(last.held, 300_000, {}).held], []);
   });
 
   it('ignores a signal without a measurement', () => {
-    const question = { thresholds, memory: nothingObserved, observations: new Map(), nowMs: 0, holdMs };
-    const found = planEvictionPass(question);
-    assert.deepEqual(found.conditions, []);
+    const found = planEvictionPass({ held: nothing, observations: new Map(), nowMs: 0, holdMs: 1 });
+    assert.deepEqual([...found.held], []);
   });
 });

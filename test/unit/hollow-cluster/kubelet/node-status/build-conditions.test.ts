@@ -12,7 +12,6 @@ const earlier = '2026-01-01T00:00:00Z';
 const nowMs = Date.parse('2026-01-02T03:04:05Z');
 const now = '2026-01-02T03:04:05Z';
 const memory = { type: 'MemoryPressure', texts: pressureTexts.MemoryPressure };
-const well = { problems: [], warning: undefined, plainJoin: false };
 
 function stored(status: string, extra: Partial<Condition> = {}): Condition {
   return { type: 'MemoryPressure', status, lastHeartbeatTime: earlier, lastTransitionTime: earlier, ...extra };
@@ -65,7 +64,7 @@ describe('a pressure condition', () => {
 
 describe('the Ready condition', () => {
   it('is True without problems, and records no Event when it is new', () => {
-    assert.deepEqual(buildReady([], well, nowMs), {
+    assert.deepEqual(buildReady([], [], nowMs), {
       conditions: [
         {
           type: 'Ready',
@@ -81,8 +80,7 @@ describe('the Ready condition', () => {
   });
 
   it('reports one problem as it is, several in brackets, without duplicates', () => {
-    const message = (problems: readonly string[]) =>
-      buildReady([], { ...well, problems }, nowMs).conditions[0]?.message;
+    const message = (problems: readonly string[]) => buildReady([], problems, nowMs).conditions[0]?.message;
     assert.equal(message(['a']), 'a');
     assert.equal(message(['a', 'a']), 'a');
     assert.equal(message(['a', 'b', 'a']), '[a, b]');
@@ -90,12 +88,12 @@ describe('the Ready condition', () => {
 
   it('keeps its transition time while the status stays, even if the message changes', () => {
     const before = [{ type: 'Ready', status: 'False', message: 'old', lastTransitionTime: earlier }];
-    const still = buildReady(before, { ...well, problems: ['new'] }, nowMs);
+    const still = buildReady(before, ['new'], nowMs);
     const ready = findCondition(still.conditions, 'Ready');
     assert.deepEqual([ready?.message, ready?.lastTransitionTime, still.event], ['new', earlier, undefined]);
-    const flipped = buildReady(before, well, nowMs);
+    const flipped = buildReady(before, [], nowMs);
     assert.equal(findCondition(flipped.conditions, 'Ready')?.lastTransitionTime, now);
     assert.equal(flipped.event, 'NodeReady');
-    assert.equal(buildReady(flipped.conditions, { ...well, problems: ['x'] }, nowMs).event, 'NodeNotReady');
+    assert.equal(buildReady(flipped.conditions, ['x'], nowMs).event, 'NodeNotReady');
   });
 });

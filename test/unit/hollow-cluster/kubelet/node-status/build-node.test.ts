@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../../../src/machinery/api/node.ts';
-import { buildMachine } from '../../../../../src/hollow-cluster/kubelet/fleet/build-machine.ts';
-import {
-  binaryQuantity,
-  buildCapacity,
-} from '../../../../../src/hollow-cluster/kubelet/node-status/build-machine-info.ts';
+import { binaryQuantity } from '../../../../../src/hollow-cluster/kubelet/node-status/build-machine-info.ts';
 import { buildNode, mergeRegisteredNode } from '../../../../../src/hollow-cluster/kubelet/node-status/build-node.ts';
 import { profileV136 } from '../../../../../src/hollow-cluster/kubelet/profile.ts';
 
-function fresh(labels: Readonly<Record<string, string>>, profile = profileV136): Node {
-  return buildNode({ name: 'node-1', labels, profile, nowMs: 0 });
+function fresh(labels: Readonly<Record<string, string>>): Node {
+  return buildNode({ name: 'node-1', labels, profile: profileV136 });
 }
 
 describe('a new node', () => {
@@ -23,12 +19,6 @@ describe('a new node', () => {
       'kubernetes.io/arch': 'arm64',
       rack: '7',
     });
-  });
-
-  it('has a taint once even if two options require it', () => {
-    const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
-    const { spec } = fresh({}, { ...profileV136, registerSchedulable: false, registerWithTaints: [taint] });
-    assert.deepEqual(spec?.taints, [taint]);
   });
 });
 
@@ -53,14 +43,10 @@ describe('a registered node', () => {
     assert.equal(merged.metadata.annotations?.['volumes.kubernetes.io/controller-managed-attach-detach'], 'true');
   });
 
-  it('loses a default label that is now empty, and an annotation that is no longer wanted', () => {
-    const wanted = fresh(
-      { 'topology.kubernetes.io/zone': '' },
-      { ...profileV136, enableControllerAttachDetach: false },
-    );
+  it('loses a default label that is now empty', () => {
+    const wanted = fresh({ 'topology.kubernetes.io/zone': '' });
     const merged = mergeRegisteredNode(fresh({ 'topology.kubernetes.io/zone': 'a' }), wanted);
     assert.equal(merged.metadata.labels?.['topology.kubernetes.io/zone'], undefined);
-    assert.deepEqual(merged.metadata.annotations, {});
   });
 
   it('is returned unchanged if it is correct', () => {
@@ -75,12 +61,5 @@ describe('quantities of the machine', () => {
     assert.equal(binaryQuantity(1_000), '1000Mi');
     assert.equal(binaryQuantity(32 * 1_024), '32Gi');
     assert.equal(binaryQuantity(1_024 ** 4), '1Ei');
-  });
-
-  it('do not remove quantities of other clients', () => {
-    const node = { metadata: { name: 'n' }, status: { capacity: { 'example.com/gpu': '2' } } };
-    const facts = { machine: buildMachine(0), podsMax: 110, podsPerCore: 0, extended: new Map() };
-    const capacity = buildCapacity(node, facts).capacity;
-    assert.deepEqual([capacity?.['example.com/gpu'], capacity?.['cpu'], capacity?.['memory']], ['2', '8', '32Gi']);
   });
 });

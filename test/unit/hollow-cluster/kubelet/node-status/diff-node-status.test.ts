@@ -83,29 +83,18 @@ describe('the patch of a node status', () => {
   });
 
   it('removes fields that are gone, but never a condition', () => {
-    const stored = aNode({ capacity: { cpu: '1', gone: '1' }, volumesInUse: ['v'], conditions: [memory] }, { a: '1' });
+    const stored = aNode({ capacity: { cpu: '1', gone: '1' }, nodeInfo: { a: 'b' }, conditions: [memory] }, { a: '1' });
     assert.deepEqual(diffNodeStatusPatch(stored, aNode({ capacity: { cpu: '1' }, conditions: [] })), {
       metadata: { labels: null },
-      status: { capacity: { gone: null }, volumesInUse: null },
+      status: { capacity: { gone: null }, nodeInfo: null },
     });
   });
 
-  it('replaces images and volumes as a whole, and nested objects field by field', () => {
-    const stored = aNode({
-      images: [{ names: ['a'], sizeBytes: 1 }],
-      daemonEndpoints: { kubeletEndpoint: { Port: 1 } },
-    });
-    const computed = aNode({
-      images: [{ names: ['a'], sizeBytes: 2 }],
-      volumesInUse: ['v'],
-      daemonEndpoints: { kubeletEndpoint: { Port: 2 } },
-    });
+  it('replaces nested objects field by field', () => {
+    const stored = aNode({ daemonEndpoints: { kubeletEndpoint: { Port: 1 } } });
+    const computed = aNode({ daemonEndpoints: { kubeletEndpoint: { Port: 2 } } });
     assert.deepEqual(diffNodeStatusPatch(stored, computed), {
-      status: {
-        images: [{ names: ['a'], sizeBytes: 2 }],
-        volumesInUse: ['v'],
-        daemonEndpoints: { kubeletEndpoint: { Port: 2 } },
-      },
+      status: { daemonEndpoints: { kubeletEndpoint: { Port: 2 } } },
     });
   });
 

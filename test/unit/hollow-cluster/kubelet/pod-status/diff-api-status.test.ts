@@ -33,7 +33,7 @@ describe('the patch of a pod status', () => {
     const [container] = kubeletStatus.containerStatuses ?? [];
     const stored = { ...kubeletStatus, reason: '', containerStatuses: [{ ...container, lastState: {} }] } as PodStatus;
     assert.equal(diffStatusPatch(stored, kubeletStatus), undefined);
-    assert.ok(agreesWith(stored, kubeletStatus, 'v1.36'));
+    assert.ok(agreesWith(stored, kubeletStatus));
   });
 
   it('sets empty resources once, and resets resources that are no longer requested', () => {
@@ -42,7 +42,7 @@ describe('the patch of a pod status', () => {
     assert.equal(diffStatusPatch(nothing, nothing), undefined);
     const asking: PodStatus = { ...kubeletStatus, resources: { requests: { cpu: '1' } } };
     assert.deepEqual(diffStatusPatch(asking, nothing), { resources: null });
-    assert.ok(agreesWith(kubeletStatus, nothing, 'v1.36'), 'it causes no further write');
+    assert.ok(agreesWith(kubeletStatus, nothing), 'it causes no further write');
   });
 
   it('resets changes of other clients: a condition, a reason, an address', () => {
@@ -66,17 +66,16 @@ describe('the patch of a pod status', () => {
     assert.equal(diffStatusPatch(stored, kubeletStatus), undefined);
   });
 
-  it('ignores times of conditions and conditions of other clients, except in the style of v1.8', () => {
+  it('ignores times of conditions and conditions of other clients', () => {
     const later = {
       ...kubeletStatus,
       conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2027-01-01T00:00:00Z' }],
     };
     const more = { ...kubeletStatus, conditions: [...(kubeletStatus.conditions ?? []), { type: 'x', status: 'True' }] };
     for (const stored of [later, more]) {
-      assert.equal(agreesWith(stored, kubeletStatus, 'v1.36'), true);
-      assert.equal(agreesWith(stored, kubeletStatus, 'v1.8'), false);
+      assert.equal(agreesWith(stored, kubeletStatus), true);
     }
-    assert.equal(agreesWith({ ...kubeletStatus, conditions: [] }, kubeletStatus, 'v1.36'), false);
+    assert.equal(agreesWith({ ...kubeletStatus, conditions: [] }, kubeletStatus), false);
   });
 
   it('makes any stored status agree, and removes no condition of other clients', async () => {
@@ -102,7 +101,7 @@ describe('the patch of a pod status', () => {
           nowMs: 0,
         });
         const after = await patched(stored as PodStatus, merged);
-        assert.ok(agreesWith(after, merged, 'v1.36'));
+        assert.ok(agreesWith(after, merged));
         assert.equal(diffStatusPatch(after, merged), undefined);
         const gate = (status: PodStatus) => status.conditions?.find(({ type }) => type === 'Gate');
         assert.ok(semanticallyEqual(gate(after), gate(stored as PodStatus)));

@@ -5,7 +5,6 @@ import type { ContainerStatus, Pod } from '../../../../../src/machinery/api/pod.
 import { configAnnotations } from '../../../../../src/hollow-cluster/kubelet/pod-config/classify-pod.ts';
 import { PodManager } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-manager.ts';
 import type { PodStatus } from '../../../../../src/hollow-cluster/kubelet/pod-status/build-api-status.ts';
-import type { StatusStyle } from '../../../../../src/hollow-cluster/kubelet/pod-status/diff-api-status.ts';
 import { PodStatusManager } from '../../../../../src/hollow-cluster/kubelet/pod-status/pod-status-manager.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { MemoryApi } from '../../../../support/memory-api.ts';
@@ -43,7 +42,6 @@ describe('the pod status manager', () => {
   let logger: RecordingLogger;
   let manager: PodStatusManager;
   let mayRun: boolean;
-  let hasContainers: boolean;
   const { signal } = new AbortController();
 
   const requests = (): readonly string[] =>
@@ -55,16 +53,14 @@ describe('the pod status manager', () => {
     return body.status;
   };
 
-  function begin(style: StatusStyle = 'v1.36'): PodStatusManager {
+  function begin(): PodStatusManager {
     return new PodStatusManager({
       api,
       clock,
       logger,
       pods,
-      style,
       passPeriodMs: 10 * secondMs,
       mayRun: () => mayRun,
-      hasContainers: () => hasContainers,
     });
   }
 
@@ -74,7 +70,6 @@ describe('the pod status manager', () => {
     pods = new PodManager();
     logger = new RecordingLogger();
     mayRun = false;
-    hasContainers = false;
     manager = begin();
   });
 
@@ -327,20 +322,6 @@ describe('the pod status manager', () => {
     assert.equal(requests().filter((verb) => verb === 'delete').length, 1, 'only the deletion by the test');
   });
 
-  it('queues at most 1000 statuses in the style of v1.8; the full pass writes the rest [F14]', async () => {
-    manager = begin('v1.8');
-    const many: Pod[] = [];
-    for (let index = 0; index <= 1_000; index += 1) many.push(await aPod(`p${index}`));
-    for (const pod of many) manager.set(pod, runningStatus);
-    assert.ok(logger.lines.some(({ message }) => message.includes('channel full')));
-    await run(10 * secondMs, async () => {
-      assert.equal(api.count('replace', 'pods'), 1_000);
-      assert.equal(stored('p1000')?.status, undefined);
-    });
-    assert.equal(stored('p1000')?.status?.phase, 'Running');
-    assert.equal(api.count('patch', 'pods'), 0);
-  });
-
   it('reads each pod once after a restart, and writes only what differs [F15]', async () => {
     const many: Pod[] = [];
     for (let index = 0; index < 100; index += 1) many.push(await aPod(`p${index}`));
@@ -381,20 +362,6 @@ describe('the pod status manager', () => {
       '$setElementOrder/conditions': [{ type: 'x' }, { type: 'Ready' }],
       conditions: [{ type: 'Ready', status: 'False', lastTransitionTime, reason: 'R' }],
     });
-  });
-
-  it('keeps a pod in the style of v1.8 until the runtime has nothing of it', async () => {
-    manager = begin('v1.8');
-    const pod = await aPod();
-    await remove(pod);
-    hasContainers = true;
-    const deleted = seen();
-    manager.set(deleted, failedStatus);
-    await manager.writeAll(signal);
-    assert.ok(stored() !== undefined);
-    hasContainers = false;
-    await manager.writeAll(signal);
-    assert.equal(stored(), undefined);
   });
 
   it('forgets pods that no source has', async () => {

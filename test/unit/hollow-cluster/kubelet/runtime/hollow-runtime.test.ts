@@ -79,15 +79,13 @@ describe('starting a pod', () => {
     assert.equal(world.host.list().length, 3);
   });
 
-  it('does not pull a present image, and records the event of its release', async () => {
-    for (const wording of ['v1.36', 'v1.8'] as const) {
-      const more = wording === 'v1.36' ? ' and can be accessed by the pod' : '';
-      const world = new RuntimeWorld({ wording });
-      world.host.addImage('img:1', 1);
-      await world.sync(web);
-      assert.equal(messages(world)[0], `Container image "img:1" already present on machine${more}`);
-      assert.equal(messages(world)[1], wording === 'v1.8' ? 'Created container c' : 'Container created');
-    }
+  it('does not pull a present image', async () => {
+    world.host.addImage('img:1', 1);
+    await world.sync(web);
+    assert.deepEqual(messages(world).slice(0, 2), [
+      'Container image "img:1" already present on machine and can be accessed by the pod',
+      'Container created',
+    ]);
   });
 
   it('pulls a present image if the policy or the tag requires it, and never with policy Never', async () => {

@@ -48,27 +48,14 @@ describe('an image that cannot be pulled', () => {
     const held = await world.sync(pod);
     const message = 'Back-off pulling image "img:1": ErrImagePull: not found';
     assert.deepEqual(held, {
-      waiting: [{ container: 'c', reason: 'ImagePullBackOff', message }],
       backoffEndsAtMs: undefined,
+      waiting: [{ container: 'c', reason: 'ImagePullBackOff', message }],
       failure: `failed to "StartContainer" for "c" with ImagePullBackOff: ${JSON.stringify(message)}`,
     });
     const [event, failed] = world.recorder.drafts.slice(-2);
     const expected = ['Normal', 'BackOff', 'Back-off pulling image "img:1"'];
     assert.deepEqual([event?.type, event?.reason, event?.message], expected);
     assert.deepEqual([failed?.type, failed?.message], ['Warning', 'Error: ImagePullBackOff']);
-  });
-
-  it('is no failure during the back-off in v1.8', async () => {
-    const world = new RuntimeWorld({ wording: 'v1.8' });
-    const pod = makePod('web', {}, { 'hollow-kubelet/pull-failure': 'not found' });
-    await world.sync(pod);
-    const backoffEndsAtMs = world.clock.monotonicMs() + 10_000;
-    await world.clock.advance(4_000);
-    assert.deepEqual(await world.sync(pod), {
-      waiting: [{ container: 'c', reason: 'ImagePullBackOff', message: 'Back-off pulling image "img:1"' }],
-      backoffEndsAtMs,
-      failure: undefined,
-    });
   });
 
   it('can be one that matches a pattern; the annotation of a pod has another error', async () => {

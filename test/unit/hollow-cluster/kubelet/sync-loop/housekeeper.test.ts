@@ -129,7 +129,6 @@ describe('housekeeping', () => {
     const running = new SyncLoop({
       inputs: [tick],
       runtimeErrors: () => [],
-      constantPause: false,
       syncFrequencyMs: 60 * secondMs,
       clock,
       random: { next: () => 0 },

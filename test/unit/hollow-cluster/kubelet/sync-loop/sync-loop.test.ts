@@ -25,12 +25,11 @@ describe('the sync loop of a kubelet', () => {
     life = new AbortController();
   });
 
-  function build(inputs: readonly LoopInput[], constantPause = false, wellAtMs?: () => number): SyncLoop {
+  function build(inputs: readonly LoopInput[], wellAtMs?: () => number): SyncLoop {
     return new SyncLoop({
       inputs,
       runtimeErrors: () => errors,
       ...(wellAtMs === undefined ? {} : { healthyAtMs: wellAtMs }),
-      constantPause,
       syncFrequencyMs: 60 * secondMs,
       clock,
       random: new SeededRandom(7),
@@ -48,31 +47,26 @@ describe('the sync loop of a kubelet', () => {
   const pauses = (): readonly number[] =>
     logger.lines.map(({ fields }) => Number(fields['pauseMs']) / secondMs).filter((pause) => !Number.isNaN(pause));
 
-  for (const { style, expected } of [
-    { style: 'v1.36', expected: [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5] },
-    { style: 'v1.8', expected: [5, 5, 5, 5] },
-  ]) {
-    it(`handles nothing while the runtime is not ready, and pauses with back-off (${style}) [D3]`, async () => {
-      const channel = new Channel<number>(50);
-      const read: number[] = [];
-      const input = new ChannelInput('config', channel, async (item) => void read.push(item));
-      const running = build([input], style === 'v1.8').run(life.signal);
-      await clock.advance(secondMs);
-      errors = ['PLEG is not healthy'];
-      channel.offer(1);
-      await clock.advance(19 * secondMs);
-      assert.deepEqual(read, []);
-      assert.deepEqual(pauses(), expected);
-      errors = [];
-      await clock.advance(5 * secondMs);
-      assert.deepEqual(read, [1]);
-      errors = ['again'];
-      channel.offer(2);
-      await clock.advance(0);
-      assert.equal(pauses().at(-1), expected[0]);
-      await stop(running);
-    });
-  }
+  it('handles nothing while the runtime is not ready, and pauses with back-off [D3]', async () => {
+    const channel = new Channel<number>(50);
+    const read: number[] = [];
+    const input = new ChannelInput('config', channel, async (item) => void read.push(item));
+    const running = build([input]).run(life.signal);
+    await clock.advance(secondMs);
+    errors = ['PLEG is not healthy'];
+    channel.offer(1);
+    await clock.advance(19 * secondMs);
+    assert.deepEqual(read, []);
+    assert.deepEqual(pauses(), [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5]);
+    errors = [];
+    await clock.advance(5 * secondMs);
+    assert.deepEqual(read, [1]);
+    errors = ['again'];
+    channel.offer(2);
+    await clock.advance(0);
+    assert.equal(pauses().at(-1), 0.1);
+    await stop(running);
+  });
 
   it('picks a random ready input, so that none starves [D6]', async () => {
     const served = new Map<string, number>();
@@ -140,7 +134,7 @@ describe('the sync loop of a kubelet', () => {
     };
     const startMs = clock.monotonicMs();
     let wellAtMs = startMs;
-    const loop = build([input], false, () => wellAtMs);
+    const loop = build([input], () => wellAtMs);
     const running = loop.run(life.signal);
     await clock.advance(0);
     assert.equal(clock.sleeping, 0, 'it has no timer');
