@@ -17,13 +17,6 @@ interface StoredPod {
 /** By uid. */
 export type SourcePods = ReadonlyMap<string, StoredPod>;
 
-/** Input from a source: everything it has (`SET`), some of it, or what it no longer has (`REMOVE`). */
-export interface PodInput {
-  readonly op: PodOperation;
-  readonly source: PodSourceName;
-  readonly pods: readonly Pod[];
-}
-
 /** The result of a merge; each pod is in at most one group. */
 interface PodChanges {
   readonly removes: readonly Pod[];
@@ -42,7 +35,9 @@ interface MergedPods extends PodChanges {
 
 interface MergeInput {
   readonly known: SourcePods;
-  readonly input: PodInput;
+  readonly source: PodSourceName;
+  /** Everything that the source has. */
+  readonly pods: readonly Pod[];
   /** Set on new pods, as RFC 3339 text. */
   readonly seenAt: string;
 }
@@ -54,54 +49,27 @@ const localAnnotations: readonly string[] = [
   configAnnotations.seen,
 ];
 
-/** Merges one input. `RECONCILE` is not an input: it changes nothing. */
-export function mergePods({ known, input, seenAt }: MergeInput): MergedPods {
-  switch (input.op) {
-    case 'SET':
-      return mergeSet(known, input, seenAt);
-    case 'ADD':
-    case 'UPDATE':
-    case 'DELETE':
-      return upsertPods(known, new Map(known), input, seenAt);
-    case 'REMOVE':
-      return removePods(known, input);
-    case 'RECONCILE':
-      return { ...nothing, pods: known };
-  }
-}
-
-const nothing = { removes: [], adds: [], updates: [], deletes: [], reconciles: [], duplicates: [] } as const;
-
-function mergeSet(known: SourcePods, input: PodInput, seenAt: string): MergedPods {
-  const merged = upsertPods(known, new Map(), input, seenAt);
-  const removes = [...known].filter(([uid]) => !merged.pods.has(uid)).map(([, { pod }]) => pod);
-  return { ...merged, removes };
-}
-
-function removePods(known: SourcePods, { pods }: PodInput): MergedPods {
-  const left = new Map(known);
-  const removes = pods.flatMap((pod) => known.get(uidOf(pod)) ?? []).filter(({ pod }) => left.delete(uidOf(pod)));
-  return { ...nothing, pods: left, removes: removes.map(({ pod }) => pod) };
-}
-
 type PodChangeKind = 'adds' | 'updates' | 'deletes' | 'reconciles' | 'same';
 
-function upsertPods(known: SourcePods, target: Map<string, StoredPod>, input: PodInput, seenAt: string): MergedPods {
+/** Merges the complete list of a source with the last one. */
+export function mergePods({ known, source, pods, seenAt }: MergeInput): MergedPods {
   const changes: Record<PodChangeKind, Pod[]> = { adds: [], updates: [], deletes: [], reconciles: [], same: [] };
+  const merged = new Map<string, StoredPod>();
   const duplicates: Pod[] = [];
   const names = new Set<string>();
-  for (const pod of input.pods) {
+  for (const pod of pods) {
     const name = podFullName(pod);
     if (names.has(name)) duplicates.push(pod);
     else {
       names.add(name);
-      const { kind, stored } = mergePod(known.get(uidOf(pod)), pod, input.source, seenAt);
-      target.set(uidOf(pod), stored);
+      const { kind, stored } = mergePod(known.get(uidOf(pod)), pod, source, seenAt);
+      merged.set(uidOf(pod), stored);
       changes[kind].push(stored.pod);
     }
   }
   const { adds, updates, deletes, reconciles } = changes;
-  return { ...nothing, pods: target, adds, updates, deletes, reconciles, duplicates };
+  const removes = [...known].filter(([uid]) => !merged.has(uid)).map(([, { pod }]) => pod);
+  return { pods: merged, removes, adds, updates, deletes, reconciles, duplicates };
 }
 
 interface MergedPod {
@@ -176,37 +144,18 @@ function withoutUndefined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
 }
 
-/**
- * Mode in which changes are delivered (kubelet `config.PodConfigNotificationMode`). `incremental`, the only mode that the
- * sync loop supports: each group of changes as one update. `snapshot`: all pods of all sources, whenever anything but a
- * status changed. `snapshot-and-updates`: all pods if some were added or removed, otherwise the changes.
- */
-export type NotificationMode = 'incremental' | 'snapshot' | 'snapshot-and-updates';
-
 interface DeliveryInput {
-  readonly mode: NotificationMode;
   readonly source: PodSourceName;
   readonly changes: PodChanges;
   /** True for the first complete list of the source. */
   readonly firstSet: boolean;
-  /** All pods of all sources; called only if they are delivered. */
-  readonly all: () => readonly Pod[];
 }
 
-/** The updates that result from one merge, in order. Empty groups are omitted. */
-export function planDeliveries(input: DeliveryInput): readonly PodUpdate[] {
-  switch (input.mode) {
-    case 'incremental':
-      return planIncremental(input);
-    case 'snapshot':
-      return planSnapshot(input);
-    case 'snapshot-and-updates':
-      return planSnapshotAndUpdates(input);
-  }
-}
-
-/** Removals come first: a static pod that was edited must stop under its old uid before it starts under its new one. */
-function planIncremental({ source, changes, firstSet }: DeliveryInput): readonly PodUpdate[] {
+/**
+ * The updates that result from one merge, in order; empty groups are omitted. Removals come first: a static pod that was
+ * edited must stop under its old uid before it starts under its new one.
+ */
+export function planDeliveries({ source, changes, firstSet }: DeliveryInput): readonly PodUpdate[] {
   const { removes, adds, updates, deletes, reconciles } = changes;
   const silent = adds.length + updates.length + deletes.length === 0;
   return [
@@ -217,22 +166,6 @@ function planIncremental({ source, changes, firstSet }: DeliveryInput): readonly
     // A source without pods sends one empty ADD, so that the sync loop counts it as ready.
     ...(firstSet && silent ? [{ op: 'ADD', source, pods: [] } as const] : []),
     ...updateOf('RECONCILE', source, reconciles),
-  ];
-}
-
-function planSnapshot({ source, changes, firstSet, all }: DeliveryInput): readonly PodUpdate[] {
-  const { removes, adds, updates, deletes } = changes;
-  const changed = removes.length + adds.length + updates.length + deletes.length > 0;
-  return changed || firstSet ? [{ op: 'SET', source, pods: all() }] : [];
-}
-
-function planSnapshotAndUpdates({ source, changes, firstSet, all }: DeliveryInput): readonly PodUpdate[] {
-  const { removes, adds, updates, deletes } = changes;
-  const moved = removes.length + adds.length > 0;
-  return [
-    ...(moved || firstSet ? [{ op: 'SET', source, pods: all() } as const] : []),
-    ...updateOf('UPDATE', source, updates),
-    ...updateOf('DELETE', source, deletes),
   ];
 }
 

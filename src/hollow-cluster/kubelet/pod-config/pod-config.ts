@@ -5,7 +5,7 @@ import type { Pod } from '../../../machinery/api/pod.ts';
 import { Channel } from '../queues/channel.ts';
 import { Semaphore } from '../loops/semaphore.ts';
 import { duplicatePodName } from './events.ts';
-import { mergePods, type NotificationMode, planDeliveries, type PodInput, type SourcePods } from './merge-pods.ts';
+import { mergePods, planDeliveries, type SourcePods } from './merge-pods.ts';
 import type { PodSourceName, PodUpdate } from './pod-update.ts';
 
 /** Capacity of the update channel; when it is full, sources block (kubelet `config.NewPodConfig`). */
@@ -14,8 +14,6 @@ const updatesMax = 50;
 interface PodConfigOptions {
   /** The sources that will send. The caller validates names from flags. */
   readonly sources: readonly PodSourceName[];
-  /** `incremental` when absent: the only mode that the sync loop supports. */
-  readonly mode?: NotificationMode;
   readonly clock: Clock;
   readonly recorder: EventRecorder;
 }
@@ -44,20 +42,7 @@ export class PodConfig {
    * lost.
    */
   send(source: PodSourceName, pods: readonly Pod[], signal: AbortSignal): Promise<void> {
-    return this.apply({ op: 'SET', source, pods }, signal);
-  }
-
-  /**
-   * Like {@link send}, for a source that sends only additions (`ADD`, `UPDATE`, `DELETE`: equivalent) or removals
-   * (`REMOVE`).
-   */
-  apply(input: PodInput, signal: AbortSignal): Promise<void> {
-    return this.#semaphore.pass(() => this.#deliver(this.#merge(input), signal));
-  }
-
-  /** Delivers all pods as one `SET` of all sources, which the sync loop does not support. */
-  sync(signal: AbortSignal): Promise<void> {
-    return this.#semaphore.pass(() => this.#deliver([{ op: 'SET', source: '*', pods: this.#all() }], signal));
+    return this.#semaphore.pass(() => this.#deliver(this.#merge(source, pods), signal));
   }
 
   /** An update of this source was dispatched, whatever its content. */
@@ -74,23 +59,18 @@ export class PodConfig {
     return this.#options.sources.every((source) => this.#set.has(source) && this.#dispatched.has(source));
   }
 
-  #merge(input: PodInput): readonly PodUpdate[] {
-    const { clock, recorder, mode = 'incremental' } = this.#options;
-    const { op, source } = input;
+  #merge(source: PodSourceName, pods: readonly Pod[]): readonly PodUpdate[] {
+    const { clock, recorder } = this.#options;
     const known = this.#pods.get(source) ?? new Map();
-    const merged = mergePods({ known, input, seenAt: formatNanoTime(clock.nowMs()) });
-    const firstSet = op === 'SET' && !this.#set.has(source);
-    if (op === 'SET') this.#set.add(source);
+    const merged = mergePods({ known, source, pods, seenAt: formatNanoTime(clock.nowMs()) });
+    const firstSet = !this.#set.has(source);
+    this.#set.add(source);
     this.#pods.set(source, merged.pods);
     for (const pod of merged.duplicates) recorder.record(duplicatePodName(pod, source));
-    return planDeliveries({ mode, source, changes: merged, firstSet, all: () => this.#all() });
+    return planDeliveries({ source, changes: merged, firstSet });
   }
 
   async #deliver(updates: readonly PodUpdate[], signal: AbortSignal): Promise<void> {
     for (const update of updates) await this.updates.send(update, signal);
-  }
-
-  #all(): readonly Pod[] {
-    return [...this.#pods.values()].flatMap((pods) => [...pods.values()].map(({ pod }) => pod));
   }
 }

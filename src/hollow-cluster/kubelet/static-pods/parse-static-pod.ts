@@ -9,7 +9,7 @@ import {
   withoutNulls,
 } from '../../../machinery/api/json-map.ts';
 import type { Pod } from '../../../machinery/api/pod.ts';
-import { validatePod } from '../pod-config/validate-pod.ts';
+import { validateStaticPod } from './validate-static-pod.ts';
 import { configAnnotations } from '../pod-config/classify-pod.ts';
 import { selectApiReference } from '../../../machinery/api/select-api-reference.ts';
 import { buildPodDefaults } from './build-pod-defaults.ts';
@@ -59,7 +59,7 @@ function parseStaticPod(document: JsonMap, origin: ManifestOrigin): ManifestPods
   const name = textOf(mapOf(written['metadata'])['name']);
   if (name === '') return { problems: ['metadata.name: name is needed for the pod'] };
   const pod = completed(written, name, origin);
-  const problems = validatePod(pod);
+  const problems = validateStaticPod(pod);
   if (problems.length > 0) return { problems };
   const reference = selectApiReference(mapOf(pod['spec']));
   if (reference !== undefined) return { problems: [`static pods may not reference ${reference}`] };

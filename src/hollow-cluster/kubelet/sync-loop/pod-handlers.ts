@@ -51,9 +51,6 @@ export class PodHandlers {
         break;
       case 'RECONCILE':
         for (const pod of pods) this.#reconcile(pod);
-        break;
-      case 'SET':
-        this.#options.logger.error({ source }, 'the sync loop does not support snapshot updates');
     }
     this.#options.sources.addSource(source);
     this.#options.statuses.noteChange();

@@ -63,7 +63,7 @@ describe('pods that the API server binds to a node', () => {
     const jam = async (): Promise<void> => {
       for (let image = config.updates.length; image < 50; image++) {
         const metadata = { name: 'jam', namespace: 'default', uid: 'jam', labels: { image: `${image}` } };
-        await config.apply({ op: 'ADD', source: 'http', pods: [{ metadata }] }, signal);
+        await config.send('http', [{ metadata }], signal);
       }
     };
     const remove = async (name: string, graceSeconds: number) => {

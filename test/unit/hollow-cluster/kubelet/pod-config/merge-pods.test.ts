@@ -74,11 +74,11 @@ describe('merging the pods of a source', () => {
         const believer = new Believer();
         let known: SourcePods = new Map();
         for (const [index, shapes] of lists.entries()) {
-          const input = { op: 'SET', source: 'api', pods: shapes.map(podOf) } as const;
-          const changes = mergePods({ known, input, seenAt: `t${index}` });
+          const input = { source: 'api', pods: shapes.map(podOf) } as const;
+          const changes = mergePods({ known, ...input, seenAt: `t${index}` });
           known = changes.pods;
           const firstSet = index === 0;
-          const updates = planDeliveries({ mode: 'incremental', source: 'api', changes, firstSet, all: () => [] });
+          const updates = planDeliveries({ source: 'api', changes, firstSet });
           const ops = updates.map(({ op }) => order.indexOf(op));
           assert.deepEqual(
             ops,
@@ -99,10 +99,10 @@ describe('merging the pods of a source', () => {
     fc.assert(
       fc.property(list, (shapes) => {
         const pods = shapes.map(podOf);
-        const input = { op: 'SET', source: 'api', pods } as const;
-        const first = mergePods({ known: new Map(), input, seenAt: 't0' });
+        const input = { source: 'api', pods } as const;
+        const first = mergePods({ known: new Map(), ...input, seenAt: 't0' });
         for (const again of [pods, shapes.map(podOf)]) {
-          const second = mergePods({ known: first.pods, input: { ...input, pods: again }, seenAt: 't1' });
+          const second = mergePods({ known: first.pods, ...input, pods: again, seenAt: 't1' });
           const { removes, adds, updates, deletes, reconciles } = second;
           assert.deepEqual([removes, adds, updates, deletes, reconciles], [[], [], [], [], []]);
           for (const [uid, { pod }] of second.pods) assert.equal(pod, first.pods.get(uid)?.pod);
@@ -114,9 +114,9 @@ describe('merging the pods of a source', () => {
   it('removes labels, deletion and status that are no longer set', () => {
     const seen = { known: new Map(), seenAt: 't0' };
     const before = podOf({ id: 1, label: 'a', note: 'x', phase: 'Running', deleted: true });
-    const first = mergePods({ ...seen, input: { op: 'SET', source: 'api', pods: [before] } });
+    const first = mergePods({ ...seen, source: 'api', pods: [before] });
     const after: Pod = { metadata: { name: 'p1', namespace: 'default', uid: 'u1' } };
-    const second = mergePods({ known: first.pods, input: { op: 'SET', source: 'api', pods: [after] }, seenAt: 't1' });
+    const second = mergePods({ known: first.pods, source: 'api', pods: [after], seenAt: 't1' });
     const annotations = { [configAnnotations.source]: 'api', [configAnnotations.seen]: 't0' };
     assert.deepEqual(second.updates, [{ metadata: { ...after.metadata, annotations } }]);
   });

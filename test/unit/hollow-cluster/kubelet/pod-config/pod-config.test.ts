@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../../src/machinery/api/pod.ts';
 import { configAnnotations } from '../../../../../src/hollow-cluster/kubelet/pod-config/classify-pod.ts';
-import type { NotificationMode } from '../../../../../src/hollow-cluster/kubelet/pod-config/merge-pods.ts';
 import { PodConfig } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-config.ts';
 import type { PodSourceName } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-update.ts';
 import { ManualClock, settled } from '../../../../support/manual-clock.ts';
@@ -37,10 +36,10 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-function aMux(sources: readonly PodSourceName[] = ['api'], mode?: NotificationMode) {
+function aMux(sources: readonly PodSourceName[] = ['api']) {
   const clock = new ManualClock();
   const recorder = new RecordingRecorder();
-  const config = new PodConfig({ sources, clock, recorder, ...(mode === undefined ? {} : { mode }) });
+  const config = new PodConfig({ sources, clock, recorder });
   const { signal } = new AbortController();
   const taken = () => {
     const updates = [];
@@ -188,29 +187,6 @@ describe('the mux of pod sources', () => {
 
   it('is ready at once if no source is configured', () => assert.equal(aMux([]).config.allReady(), true));
 
-  it('counts only a complete list as the first list of a source', async () => {
-    const { config, sent, signal } = aMux();
-    await config.apply({ op: 'ADD', source: 'api', pods: [aPod('p1')] }, signal);
-    assert.deepEqual(sent(), ['ADD api p1']);
-    assert.equal(config.allReady(), false);
-    await config.send('api', [aPod('p1')], signal);
-    assert.deepEqual(sent(), ['ADD api '], 'no new pods, but the list is complete');
-    assert.equal(config.allReady(), true);
-  });
-
-  it('also accepts additions, updates and removals', async () => {
-    const { config, set, sent, signal } = aMux();
-    await set([aPod('p1'), aPod('p2')]);
-    sent();
-    const pods = [aPod('p2', { image: 'img:2' }), aPod('p3')];
-    await config.apply({ op: 'UPDATE', source: 'api', pods }, signal);
-    assert.deepEqual(sent(), ['ADD api p3', 'UPDATE api p2']);
-    await config.apply({ op: 'REMOVE', source: 'api', pods: [aPod('p1'), aPod('p1'), aPod('p9')] }, signal);
-    assert.deepEqual(sent(), ['REMOVE api p1']);
-    await config.apply({ op: 'RECONCILE', source: 'api', pods: [aPod('p2', { phase: 'Failed' })] }, signal);
-    assert.deepEqual(sent(), [], 'a source sends no RECONCILE');
-  });
-
   it('never modifies a pod that it has delivered', async () => {
     const { set, taken } = aMux();
     await set([aPod('p1', { annotations: { note: 'a' }, phase: 'Pending' })]);
@@ -235,33 +211,6 @@ describe('the mux of pod sources', () => {
       ['ADD', 1],
       ['DELETE', 2],
     ]);
-  });
-
-  it('delivers the pods of all sources in snapshot mode, but not for a change of a status [C22]', async () => {
-    const { set, sent } = aMux(['file', 'api'], 'snapshot');
-    await set([aPod('static')], 'file');
-    assert.deepEqual(sent(), ['SET file static']);
-    await set([aPod('p1', { phase: 'Pending' })], 'api');
-    assert.deepEqual(sent(), ['SET api static,p1']);
-    await set([aPod('p1', { phase: 'Running' })], 'api');
-    assert.deepEqual(sent(), []);
-    await set([], 'api');
-    assert.deepEqual(sent(), ['SET api static']);
-  });
-
-  it('delivers snapshots when pods are added or removed, and otherwise the changes, in snapshot-and-updates mode [C22]', async () => {
-    const { config, set, sent, signal } = aMux(['file', 'api'], 'snapshot-and-updates');
-    await set([], 'file');
-    assert.deepEqual(sent(), ['SET file ']);
-    await set([aPod('p1'), aPod('p2')], 'api');
-    assert.deepEqual(sent(), ['SET api p1,p2']);
-    const deleted = aPod('p2', { metadata: { deletionTimestamp: '2026-01-02T03:04:35Z' } });
-    await set([aPod('p1', { image: 'img:2' }), deleted], 'api');
-    assert.deepEqual(sent(), ['UPDATE api p1', 'DELETE api p2']);
-    await set([aPod('p1', { image: 'img:2', phase: 'Running' }), deleted], 'api');
-    assert.deepEqual(sent(), []);
-    await config.sync(signal);
-    assert.deepEqual(sent(), ['SET * p1,p2']);
   });
 
   it('aborts a send that is never read', async () => {

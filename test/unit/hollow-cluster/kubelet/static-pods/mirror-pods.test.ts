@@ -27,7 +27,7 @@ function aStaticPod(image = 'img:1'): Pod {
   const { digest } = manifestText;
   const result = parseFilePod(document, { nodeName: 'hollow-1', source: 'file', place: '/m/stat.yaml', digest });
   const pods = 'pods' in result ? result.pods : [];
-  const [pod] = mergePods({ known: new Map(), input: { op: 'SET', source: 'file', pods }, seenAt }).adds;
+  const [pod] = mergePods({ known: new Map(), source: 'file', pods, seenAt }).adds;
   assert.ok(pod !== undefined);
   return pod;
 }

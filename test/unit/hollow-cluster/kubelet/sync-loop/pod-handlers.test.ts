@@ -86,14 +86,6 @@ describe('the handlers of the sync loop', () => {
     assert.deepEqual(received, ['api', 'api', 'api', 'api', 'api']);
   });
 
-  it('reject snapshots, but mark their source as ready [D2]', async () => {
-    await send('SET', aPod('a'));
-    assert.deepEqual(work, []);
-    assert.equal(pods.size, 0);
-    assert.deepEqual(received, ['api']);
-    assert.equal(logger.lines[0]?.level, 'error');
-  });
-
   it('admit the oldest pod first [D11]', async () => {
     const born = (uid: string, second: number): Pod =>
       aPod(uid, { metadata: { creationTimestamp: `2026-01-02T03:04:0${second}Z` } });
