@@ -309,19 +309,6 @@ test('more than ten updaters are merged into ancient-changes', async () => {
   assert.ok(fieldsOf(body, 'ancient-changes'));
 });
 
-test('kubectl takes over the fields of its last-applied annotation', async () => {
-  const { path, name } = await freshLease();
-  const key = 'kubectl.kubernetes.io/last-applied-configuration';
-  const before = aLease(name, { holderIdentity: 'a' });
-  const annotations = { [key]: JSON.stringify(before) };
-  const query = '?fieldManager=kubectl-client-side-apply';
-  await client.make(`${leases('default')}${query}`, aLease(name, { holderIdentity: 'a' }, { annotations }));
-  expect(await apply(path, aLease(name, { holderIdentity: 'b' }), 'other'), 409);
-  const applied = expect(await apply(path, aLease(name, { holderIdentity: 'b' }), 'kubectl'), 200);
-  assert.equal(applied.spec.holderIdentity, 'b');
-  assert.equal(JSON.parse(applied.metadata.annotations[key]).spec.holderIdentity, 'b');
-});
-
 test('an apply to the status is an entry of its own, without the fields that the endpoint resets', async () => {
   const name = client.name('node');
   const path = `/api/v1/nodes/${name}`;
@@ -341,67 +328,6 @@ test('an apply to the status is an entry of its own, without the fields that the
       fieldsV1: { ...labels, 'f:status': { 'f:conditions': { 'k:{"type":"Custom"}': condition } } },
     },
   ]);
-});
-
-function aScale(name: string, more: Json = {}): Json {
-  return { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name }, ...more };
-}
-
-async function freshDeployment(replicas: number): Promise<{ readonly path: string; readonly name: string }> {
-  const name = client.name('scaled');
-  const { spec } = aDaemonSet(name, [{ name: 'c', image: 'registry.example/c:1' }]);
-  const path = `/apis/apps/v1/namespaces/default/deployments/${name}`;
-  const object = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name }, spec: { ...spec, replicas } };
-  expect(await apply(path, object, 'one'), 201);
-  return { path, name };
-}
-
-test('an apply to the scale takes the replicas of the object, in an entry of the scale', async () => {
-  const { path, name } = await freshDeployment(2);
-  const conflict = await apply(`${path}/scale`, aScale(name, { spec: { replicas: 3 } }), 'two');
-  assert.equal(conflict.code, 409);
-  const [{ field, message }] = conflict.body.details.causes;
-  assert.deepEqual([field, message], ['.spec.replicas', 'conflict with "one"']);
-  const scale = expect(
-    await apply(`${path}/scale`, aScale(name, { spec: { replicas: 3 } }), 'two', '&force=true'),
-    200,
-  );
-  assert.deepEqual([scale.kind, scale.spec, scale.metadata.managedFields], ['Scale', { replicas: 3 }, undefined]);
-  const object = expect(await client.get(path), 200);
-  assert.equal(object.spec.replicas, 3);
-  assert.equal(fieldsOf(object, 'one')['f:spec']['f:replicas'], undefined);
-  const entry = { manager: 'two', operation: 'Apply', apiVersion: 'apps/v1', fieldsType: 'FieldsV1' };
-  const fieldsV1 = { 'f:spec': { 'f:replicas': {} } };
-  assert.deepEqual(
-    ownersOf(object).find(({ manager }) => manager === 'two'),
-    { ...entry, fieldsV1, subresource: 'scale' },
-  );
-});
-
-test('a scale that is applied without replicas scales to zero, if no other manager owns them', async () => {
-  const { path, name } = await freshDeployment(2);
-  expect(await apply(`${path}/scale`, aScale(name, { spec: { replicas: 3 } }), 'two', '&force=true'), 200);
-  assert.deepEqual(expect(await apply(`${path}/scale`, aScale(name), 'two'), 200).spec, {});
-  const object = expect(await client.get(path), 200);
-  assert.equal(object.spec.replicas, 0);
-  assert.equal(fieldsOf(object, 'two'), undefined);
-});
-
-test('an update of the scale takes the replicas from an applier, and has no time', async () => {
-  const { path } = await freshDeployment(2);
-  expect(await client.patch(`${path}/scale?fieldManager=two`, mergePatch, { spec: { replicas: 5 } }), 200);
-  const object = expect(await client.get(path), 200);
-  assert.equal(fieldsOf(object, 'one')['f:spec']['f:replicas'], undefined);
-  const entry = object.metadata.managedFields.find(({ manager }: Json) => manager === 'two');
-  const fieldsV1 = { 'f:spec': { 'f:replicas': {} } };
-  const common = { manager: 'two', operation: 'Update', apiVersion: 'apps/v1', fieldsType: 'FieldsV1', fieldsV1 };
-  assert.deepEqual(entry, { ...common, subresource: 'scale' });
-});
-
-test('a configuration of another kind than Scale is rejected by the scale', async () => {
-  const { path, name } = await freshDeployment(2);
-  const { code, body } = await apply(`${path}/scale`, { ...aScale(name), apiVersion: 'apps/v1' }, 'two');
-  assert.deepEqual([code, body.message], [400, 'invalid object type: apps/v1, Kind=Scale']);
 });
 
 test('a list element without its key has the default of the key, if there is one', async () => {

@@ -5,13 +5,11 @@
 import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { User } from '../authentication/user.ts';
 import { badRequest, invalid } from '../api-errors/api-errors.ts';
-import { isMap, mapAt, type MutableJsonMap, textAt, mapsAt } from '../select-field.ts';
+import { isMap, mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
 import type { Authorizer } from './authorizer.ts';
 import type { PolicyRule } from './decide-rule.ts';
 import type { Attributes } from './parse-attributes.ts';
 import { validateReview } from './validate-review.ts';
-import { type FieldError, forbiddenField, invalidField, requiredField } from '../api-errors/field-errors.ts';
-import { explainQualifiedName } from '../validation/formats.ts';
 
 interface TokenReader {
   /** Undefined for an unknown token. */
@@ -64,8 +62,7 @@ export class AccessReviews {
 
   #reviewAccess(request: ReviewRequest): MutableJsonMap {
     const { kind, body, namespace, user } = request;
-    const selectors = validateSelectors(mapAt(mapAt(body, 'spec'), 'resourceAttributes'));
-    const errors = [...validateReview(kind, body), ...selectors];
+    const errors = validateReview(kind, body);
     // As kube-apiserver, whose message leaves out the kind.
     if (errors.length > 0) throw invalid({ group: 'authorization.k8s.io', name: '' }, '', errors);
     if (namespace !== undefined && textAt(body, 'metadata', 'namespace') !== namespace) {
@@ -160,47 +157,4 @@ function textsAt(fields: MutableJsonMap, name: string): readonly string[] {
 
 function stringsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-/** Problems of the selectors of resource attributes (upstream `validateResourceAttributes`), which are not considered otherwise. */
-export function validateSelectors({ fieldSelector, labelSelector }: MutableJsonMap): readonly FieldError[] {
-  const path = 'spec.resourceAttributes';
-  return [
-    ...validateSelector(fieldSelector, `${path}.fieldSelector`, (key, at) =>
-      key === '' ? [requiredField(at, 'must be specified')] : [],
-    ),
-    ...validateSelector(labelSelector, `${path}.labelSelector`, (key, at) =>
-      explainQualifiedName(key).map((detail) => invalidField(at, key, detail)),
-    ),
-  ];
-}
-
-/** Unknown operators are accepted: a later server may know them. */
-function validateSelector(
-  selector: unknown,
-  path: string,
-  validateKey: (key: string, path: string) => readonly FieldError[],
-): readonly FieldError[] {
-  if (!isMap(selector)) return [];
-  const raw = textAt(selector, 'rawSelector');
-  const requirements = mapsAt(selector, 'requirements');
-  const missing = `when ${path} is specified, requirements or rawSelector is required`;
-  const both = 'may not specified at the same time as requirements';
-  return [
-    ...(raw !== '' && requirements.length > 0 ? [invalidField(`${path}.rawSelector`, raw, both)] : []),
-    ...(raw === '' && requirements.length === 0 ? [requiredField(`${path}.requirements`, missing)] : []),
-    ...requirements.flatMap((requirement, index) => [
-      ...validateValues(requirement, `${path}.requirements[${index}].values`),
-      ...validateKey(textAt(requirement, 'key'), `${path}.requirements[${index}].key`),
-    ]),
-  ];
-}
-
-function validateValues({ operator, values }: MutableJsonMap, path: string): readonly FieldError[] {
-  const isEmpty = !Array.isArray(values) || values.length === 0;
-  if ((operator === 'In' || operator === 'NotIn') && isEmpty) {
-    return [requiredField(path, "must be specified when `operator` is 'In' or 'NotIn'")];
-  }
-  if ((operator !== 'Exists' && operator !== 'DoesNotExist') || isEmpty) return [];
-  return [forbiddenField(path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
 }

@@ -31,7 +31,7 @@ export class AccessControl {
     if (isPublic(request.path)) return anonymous;
     const attributes = parseAttributes(request);
     const requester = authenticator.authenticate(request.incoming);
-    const user = impersonator.userFor(requester, request.incoming.rawHeaders, attributes);
+    const user = impersonator.userFor(requester, request.incoming.rawHeaders);
     const { allowed, reason } = authorizer.decide(user, attributes);
     if (!allowed) throw forbiddenRequest(user, attributes, reason);
     return user;

@@ -21,7 +21,6 @@ import { ObjectLister } from '../registry/object-lister.ts';
 import { ObjectRegistry } from '../registry/object-registry.ts';
 import { DisruptionBudgets } from '../kinds/budget/disruption-budgets.ts';
 import { PodSubresources } from '../kinds/pod/pod-subresources.ts';
-import { ScaleSubresource } from '../kinds/workloads/scale-subresource.ts';
 import { ServedTargets } from '../registry/served-targets.ts';
 import { makeStrategies } from '../kinds/strategies.ts';
 import type { Strategy } from '../kinds/strategy.ts';
@@ -207,7 +206,6 @@ function assemble(options: ApiServerOptions, { admin, caPem }: Secrets): Parts {
       access,
       ...security,
       pods: new PodSubresources(registry, clock, budgets),
-      scales: new ScaleSubresource(registry, clock),
       watches: new WatchOpener({ store, lister, ticker, stall, clock, random, logger }),
     }),
   });

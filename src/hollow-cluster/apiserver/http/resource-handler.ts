@@ -8,14 +8,13 @@ import type { Verb } from '../resource-rows.ts';
 import { type IncludeObject, parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
-import type { ApplyOptions, Deleted, ObjectRegistry, WriteOptions, Written } from '../registry/object-registry.ts';
+import type { Deleted, ObjectRegistry, WriteOptions, Written } from '../registry/object-registry.ts';
 import { type PatchKind, patchObject } from '../patch/object-patch.ts';
 import type { PodSubresources } from '../kinds/pod/pod-subresources.ts';
 import { badRequest, methodNotAllowed } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
 import { alignNamespace, readTypedBody } from '../registry/typed-body.ts';
-import { buildScale } from '../kinds/workloads/scale.ts';
-import type { ScaleSubresource } from '../kinds/workloads/scale-subresource.ts';
+import { buildScale, writeScale } from '../kinds/workloads/scale.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint, Strategy } from '../kinds/strategy.ts';
 import { mapAt, type MutableJsonMap } from '../select-field.ts';
@@ -38,20 +37,10 @@ interface ResourceHandlerOptions {
   readonly registry: ObjectRegistry;
   readonly lister: ObjectLister;
   readonly pods: PodSubresources;
-  readonly scales: ScaleSubresource;
   readonly access: AccessControl;
   readonly reviews: AccessReviews;
   readonly watches: WatchOpener;
   readonly clock: Clock;
-}
-
-/** A server-side apply. */
-interface Configuration {
-  readonly options: ApplyOptions;
-  readonly value: MutableJsonMap;
-  /** Keys that occur several times in the body. */
-  readonly repeated: readonly string[];
-  readonly warnings: readonly string[];
 }
 
 interface Call extends ResourceRoute {
@@ -203,7 +192,8 @@ export class ResourceHandler {
   }
 
   async #apply(call: Call, presenter: Presenter): Promise<Reply> {
-    const { options, value, repeated } = await this.#configuration(call);
+    const options = parseApplyOptions(call.exchange.query);
+    const { value, repeated } = decodeApply(await readBytes(call.exchange), options.fieldValidation === 'Strict');
     const applied = this.#options.registry.apply(this.#target(call), value, {
       ...options,
       authorize: this.#options.access.writeCheckOf(call.exchange),
@@ -257,27 +247,13 @@ export class ResourceHandler {
   }
 
   async #scale(call: Call): Promise<Reply> {
-    const { scales, clock } = this.#options;
+    const { registry, clock } = this.#options;
     const form = responseFormOf(call);
     const target = this.#target(call);
-    if (call.verb === 'get') return scaleReply(scales.get(target), form, clock.nowMs(), {});
-    const type = bodyTypeOf(headerOf(call.exchange.incoming, 'content-type'));
-    if (call.verb === 'patch' && type === applyType) {
-      const { options, value, warnings } = await this.#configuration(call);
-      return scaleReply(scales.apply(target, value, options), form, clock.nowMs(), warningHeaders(warnings));
-    }
+    if (call.verb === 'get') return scaleReply(buildScale(registry.get(target)), form, clock.nowMs(), {});
     const body = call.verb === 'patch' ? await this.#patchedScale(call) : await this.#typedBody(call, 'UpdateOptions');
-    const scale = scales.update(target, body.object, body.options);
+    const scale = writeScale(registry, target, body.object, body.options);
     return scaleReply(scale, form, clock.nowMs(), warningHeaders(body.warnings));
-  }
-
-  /** The body of a server-side apply. */
-  async #configuration(call: Call): Promise<Configuration> {
-    const options = parseApplyOptions(call.exchange.query);
-    const { fieldValidation } = options;
-    const bytes = await readBytes(call.exchange);
-    const { value, repeated } = decodeApply(bytes, fieldValidation === 'Strict');
-    return { options, value, repeated, warnings: fieldValidation === 'Warn' ? repeated : [] };
   }
 
   async #patchedScale(call: Call): Promise<TypedRequest> {

@@ -11,7 +11,6 @@ import { decideApply } from '../managed-fields/applied-object.ts';
 import { decideUpdate, type Writer } from '../managed-fields/updated-owners.ts';
 import { ListElementError } from '../managed-fields/list-elements.ts';
 import { applyConflict } from '../managed-fields/apply-conflict.ts';
-import { conflictsBeyondLastApplied, kubectlManager, updateLastApplied } from '../managed-fields/last-applied.ts';
 import {
   decodeManagers,
   isReset,
@@ -117,14 +116,8 @@ export function applyConfiguration(
   const known = knownOrEarlier(target, stored, { subresource, now });
   const input = { live, applied, version, versions: versionsOf(target) };
   const result = decideApply(input, known, { manager, subresource, now });
-  const beyond =
-    manager === kubectlManager ? conflictsBeyondLastApplied(result.conflicts, live, version) : result.conflicts;
-  if (!force && beyond.length > 0) throw applyConflict(beyond);
-  const object = { ...result.object };
-  return {
-    object: manager === kubectlManager ? updateLastApplied(object, body) : object,
-    managers: shareOwners(result.managers),
-  };
+  if (!force && result.conflicts.length > 0) throw applyConflict(result.conflicts);
+  return { object: { ...result.object }, managers: shareOwners(result.managers) };
 }
 
 function knownOrEarlier(
@@ -238,7 +231,7 @@ function asDraft(object: JsonMap): Draft {
 }
 
 /** The entries in their order, with field sets that are shared between objects. */
-export function shareOwners(entries: readonly ManagerEntry[]): readonly ManagerEntry[] {
+function shareOwners(entries: readonly ManagerEntry[]): readonly ManagerEntry[] {
   return sortManagers(entries.map((entry) => shareEntry(entry)));
 }
 

@@ -95,10 +95,6 @@ function reviewed(kind: string, name: string, body: unknown): RequestRow {
 
 const pods = { verb: 'get', resource: 'pods' };
 const path = { verb: 'get', path: '/x' };
-const selector = (requirements: unknown): unknown => ({
-  spec: { user: 'u', resourceAttributes: { ...pods, ...Object(requirements) } },
-});
-
 const reviews: readonly RequestRow[] = [
   ...['SelfSubjectAccessReview', 'SubjectAccessReview', 'LocalSubjectAccessReview'].flatMap((kind) => [
     reviewed(kind, 'nothing', {}),
@@ -136,33 +132,6 @@ const reviews: readonly RequestRow[] = [
     metadata: { namespace: '$NS' },
     spec: { user: 'u', nonResourceAttributes: path },
   }),
-  ...Object.entries({
-    'a raw field selector': { fieldSelector: { rawSelector: 'a=b' } },
-    'both forms of a field selector': {
-      fieldSelector: { rawSelector: 'a=b', requirements: [{ key: 'a', operator: 'In', values: ['b'] }] },
-    },
-    'an empty field selector': { fieldSelector: {} },
-    'a field requirement without a key': { fieldSelector: { requirements: [{ operator: 'In', values: ['b'] }] } },
-    'a field requirement without values': { fieldSelector: { requirements: [{ key: 'a', operator: 'In' }] } },
-    'a field requirement with values for Exists': {
-      fieldSelector: { requirements: [{ key: 'a', operator: 'Exists', values: ['b'] }] },
-    },
-    'a field requirement with an unknown operator': {
-      fieldSelector: { requirements: [{ key: 'a', operator: 'Near', values: ['b'] }] },
-    },
-    'a field requirement with two values': {
-      fieldSelector: { requirements: [{ key: 'a', operator: 'In', values: ['b', 'c'] }] },
-    },
-    'a label requirement with an unknown operator': {
-      labelSelector: { requirements: [{ key: 'a', operator: 'Near', values: ['b'] }] },
-    },
-    'a label requirement without a key': { labelSelector: { requirements: [{ operator: 'Exists' }] } },
-    'an empty label selector': { labelSelector: {} },
-    'both forms of a label selector': {
-      labelSelector: { rawSelector: 'a=b', requirements: [{ key: 'a', operator: 'Exists' }] },
-    },
-    'an invalid raw label selector': { labelSelector: { rawSelector: 'a b' } },
-  }).map(([name, requirements]) => reviewed('SubjectAccessReview', name, selector(requirements))),
   reviewed('SelfSubjectRulesReview', 'no namespace', { spec: {} }),
   reviewed('SelfSubjectRulesReview', 'no spec', {}),
   reviewed('SelfSubjectReview', 'a name', { metadata: { name: 'x' } }),

@@ -2,6 +2,9 @@
 import { invalid } from '../../api-errors/api-errors.ts';
 import { invalidField } from '../../api-errors/field-errors.ts';
 import { isMap, mapAt, mapsAt, type MutableJsonMap, valueAt } from '../../select-field.ts';
+import type { ObjectRegistry, WriteOptions } from '../../registry/object-registry.ts';
+import type { Target } from '../../registry/request-target.ts';
+import { assertNamed } from '../../registry/typed-body.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 
 export function buildScale({ content }: StoredObject): MutableJsonMap {
@@ -30,6 +33,19 @@ export function patchForScale(scale: MutableJsonMap, name: string): MutableJsonM
     ...(uid === undefined ? {} : { uid }),
   };
   return { metadata: guard, spec: { replicas } };
+}
+
+/** Writes the replicas of a Scale to its object; returns the Scale afterwards. Throws an ApiError, as an update does. */
+export function writeScale(
+  registry: ObjectRegistry,
+  target: Target,
+  scale: MutableJsonMap,
+  options: WriteOptions,
+): MutableJsonMap {
+  const { name = '' } = target;
+  assertNamed(scale, name);
+  const patch = { type: 'merge', body: patchForScale(scale, name) } as const;
+  return buildScale(registry.patch(target, patch, options).object);
 }
 
 function numberAt(from: unknown, field: string): number {
