@@ -3,7 +3,6 @@ import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Random } from '../ports/random.ts';
 import type { EventNames } from './event-name.ts';
 import type { EventApi } from './event-sink.ts';
-import type { EventHandler, EventWatchers } from './event-watchers.ts';
 
 /** Options of every broadcaster. */
 export interface BroadcasterOptions extends Ambient {
@@ -16,8 +15,6 @@ export interface BroadcasterOptions extends Ambient {
   readonly queueMax?: number;
   /** Shared by broadcasters that record events about the same objects; its own when absent. */
   readonly names?: EventNames;
-  /** Shared by broadcasters whose watchers see one stream of events; its own when absent. */
-  readonly watchers?: EventWatchers;
 }
 
 /** Delivers recorded events to the API server, in core/v1 or in events.k8s.io/v1. */
@@ -30,12 +27,6 @@ export interface Broadcaster {
    * host), and recorders of one source share it.
    */
   recorder(component: string, host?: string): EventRecorder;
-
-  /** Calls the handler for each event recorded from now on, delivered or not. Returns the unsubscribe function. */
-  watch(handler: EventHandler, queueMax?: number): () => void;
-
-  /** Passes each event recorded from now on to `write`, as the line that client-go logs. Returns the function that stops it. */
-  startLogging(write: (line: string) => void): () => void;
 
   /**
    * Writes recorded events until the signal aborts, then stops at once, even between two tries. No failure of a write

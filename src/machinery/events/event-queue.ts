@@ -3,7 +3,6 @@ import type { Ambient } from '../ports/ambient.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { EventSource } from './build-event.ts';
 import type { EventNames } from './event-name.ts';
-import { EventWatchers } from './event-watchers.ts';
 import { type DropReason, eventsDroppedTotal } from './metrics.ts';
 
 /** Maximum number of queued events (client-go `maxQueuedEvents`); events recorded while the queue is full are dropped. */
@@ -22,7 +21,6 @@ export interface Recorded<E> {
 export interface EventQueueOptions<E> extends Ambient {
   readonly names: EventNames;
   readonly queueMax: number;
-  readonly watchers?: EventWatchers | undefined;
   /** Builds the event of the broadcaster's API, at `nowMs` of wall time. */
   readonly build: (draft: EventDraft, source: EventSource, name: string, nowMs: number) => E;
   readonly describeProblem: (draft: EventDraft) => string | undefined;
@@ -35,7 +33,6 @@ export interface EventQueueOptions<E> extends Ambient {
  * cannot be delivered is counted and dropped.
  */
 export class EventQueue<E> {
-  readonly watchers: EventWatchers;
   readonly #options: EventQueueOptions<E>;
   readonly #items: Recorded<E>[] = [];
   #taken = false;
@@ -43,7 +40,6 @@ export class EventQueue<E> {
 
   constructor(options: EventQueueOptions<E>) {
     this.#options = options;
-    this.watchers = options.watchers ?? new EventWatchers(options.logger);
   }
 
   /** Queued events, including the one that was taken and is not done. */
@@ -98,7 +94,6 @@ export class EventQueue<E> {
     if (problem !== undefined) return this.drop('invalid', { ...fields, problem }, 'invalid event dropped');
     if (!this.#open) return this.drop('stopped', fields, 'event dropped: recorded after shutdown');
     const event = build(draft, source, names.next(about.name), draft.reportedAtMs ?? clock.nowMs());
-    this.watchers.publish({ draft, source });
     if (this.length >= queueMax) return this.drop('queue-full', fields, 'event dropped: queue full');
     logger.debug({ ...fields, event: message }, 'event recorded');
     this.#items.push({ event, source, atMs: clock.monotonicMs() });

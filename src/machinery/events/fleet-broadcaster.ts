@@ -1,16 +1,14 @@
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { Broadcaster, BroadcasterOptions } from './broadcaster.ts';
-import { describeEventLine } from './build-event.ts';
 import { EventBroadcaster } from './event-broadcaster.ts';
 import { EventNames } from './event-name.ts';
-import { type EventHandler, EventWatchers } from './event-watchers.ts';
 
 /** Number of events written concurrently (the worker count of newer client-go `tools/events`). */
 export const fleetWritersDefault = 8;
 /** Maximum number of queued events of all machines together. */
 const fleetQueueMax = 50_000;
 
-export interface FleetBroadcasterOptions extends Omit<BroadcasterOptions, 'host' | 'names' | 'watchers'> {
+export interface FleetBroadcasterOptions extends Omit<BroadcasterOptions, 'host' | 'names'> {
   readonly writers?: number;
 }
 
@@ -29,16 +27,13 @@ export interface FleetBroadcasterOptions extends Omit<BroadcasterOptions, 'host'
  */
 export class FleetBroadcaster implements Broadcaster {
   readonly #broadcasters: readonly Broadcaster[];
-  readonly #watchers: EventWatchers;
 
   constructor(options: FleetBroadcasterOptions) {
-    const { clock, random, logger, queueMax, writers } = options;
-    this.#watchers = new EventWatchers(logger);
+    const { clock, random, queueMax, writers } = options;
     const count = writers || fleetWritersDefault;
     const broadcasterOptions = {
       ...options,
       names: new EventNames(clock, random),
-      watchers: this.#watchers,
       queueMax: Math.max(1, Math.floor((queueMax || fleetQueueMax) / count)),
     };
     this.#broadcasters = Array.from({ length: count }, () => new EventBroadcaster(broadcasterOptions));
@@ -50,14 +45,6 @@ export class FleetBroadcaster implements Broadcaster {
 
   recorder(component: string, host?: string): EventRecorder {
     return this.#broadcasterOf(host ?? component).recorder(component, host);
-  }
-
-  watch(handler: EventHandler, queueMax?: number): () => void {
-    return this.#watchers.add(handler, queueMax);
-  }
-
-  startLogging(write: (line: string) => void): () => void {
-    return this.watch(({ draft }) => write(describeEventLine(draft)));
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -1,11 +1,9 @@
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import { LinkedAbort, untilAborted } from '../supervision/abort.ts';
 import type { Broadcaster, BroadcasterOptions } from './broadcaster.ts';
-import { describeEventLine } from './build-event.ts';
 import { EventNames } from './event-name.ts';
 import { EventQueue, type EventQueueOptions, eventQueueMax } from './event-queue.ts';
 import { EventSink, type EventWrite, type Settled, type SinkBehavior, triesMax } from './event-sink.ts';
-import type { EventHandler } from './event-watchers.ts';
 
 /** At shutdown each pending event gets one try instead of twelve. */
 const flushTriesMax = 1;
@@ -48,14 +46,6 @@ export abstract class QueueBroadcaster<E, W extends EventWrite> implements Broad
 
   recorder(component: string, host: string | undefined = this.options.host): EventRecorder {
     return this.queue.recorder({ component, host });
-  }
-
-  watch(handler: EventHandler, queueMax?: number): () => void {
-    return this.queue.watchers.add(handler, queueMax);
-  }
-
-  startLogging(write: (line: string) => void): () => void {
-    return this.watch(({ draft }) => write(describeEventLine(draft)));
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventDraft } from '../../../../src/machinery/api/event.ts';
-import { buildEvent, describeEventLine, describeProblem } from '../../../../src/machinery/events/build-event.ts';
+import { buildEvent, describeProblem } from '../../../../src/machinery/events/build-event.ts';
 
 const nowMs = Date.parse('2026-11-21T06:42:01.999Z');
 const aboutNode = { apiVersion: 'v1', kind: 'Node', name: 'n00008', uid: '938f1804-3a0d-4c01-a052-90bf206f5f73' };
@@ -59,20 +59,5 @@ test('invalid drafts', () => {
   assert.match(
     describeProblem({ ...draft, about: { ...aboutNode, name: '' } }) ?? '',
     /kind and name must not be empty/,
-  );
-});
-
-test('the line equals the one that kube-controller-manager logs', () => {
-  const about = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    namespace: 'd',
-    name: 'p',
-    uid: 'u',
-    fieldPath: 'spec.containers{"c"}',
-  };
-  assert.equal(
-    describeEventLine({ about, type: 'Warning', reason: 'BackOff', message: `it's "so"` }),
-    `Event(v1.ObjectReference{Kind:"Pod", Namespace:"d", Name:"p", UID:"u", APIVersion:"v1", ResourceVersion:"", FieldPath:"spec.containers{\\"c\\"}"}): type: 'Warning' reason: 'BackOff' it's "so"`,
   );
 });

@@ -290,20 +290,12 @@ test('an unknown type: no event, one log line [H3]', async () => {
   assert.deepEqual(lines, [['warn', 'invalid event dropped']]);
 });
 
-test('shutdown after ten events: watchers receive all ten; later events are dropped and logged [H10]', async () => {
+test('shutdown after ten events: all ten are written; later events are dropped and logged [H10]', async () => {
   const harness = new Harness().start();
-  const received: string[] = [];
-  harness.broadcaster.watch(({ draft, source }) => {
-    received.push(`${source.component} ${draft.about.name}`);
-  });
   for (let index = 0; index < 10; index++) harness.record(aboutNode(`n${index}`));
   await harness.stop();
   assert.equal(await harness.broadcaster.flush(2_000), 0);
   await harness.recorded(aboutNode('late'));
-  assert.deepEqual(
-    received,
-    Array.from({ length: 10 }, (_, index) => `node-controller n${index}`),
-  );
   assert.equal(harness.server.events.size, 10);
   assert.equal(harness.dropped('stopped'), 1);
   assert.equal(harness.logger.lines.at(-1)?.message, 'event dropped: recorded after shutdown');

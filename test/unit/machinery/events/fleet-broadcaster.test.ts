@@ -93,20 +93,6 @@ test('events of one millisecond about one object have different names, whatever 
   assert.equal(harness.server.events.size, 200);
 });
 
-test('a watcher receives the events of all machines, one at a time and in order', async () => {
-  const harness = new Harness();
-  const lines: string[] = [];
-  const end = harness.broadcaster.startLogging((line) => lines.push(line));
-  for (const name of nodeNames.slice(0, 100)) harness.recordAs(name);
-  await settled();
-  const seen = lines.map((line) => /Name:"(\w+)"/.exec(line)?.[1]);
-  assert.deepEqual(seen, nodeNames.slice(0, 100));
-  end();
-  harness.recordAs('n00001');
-  await settled();
-  assert.equal(lines.length, 100);
-});
-
 test('a flush ends within its timeout although every writer is stuck', async () => {
   const harness = new Harness().start();
   harness.server.hanging = 'ignores-signal';

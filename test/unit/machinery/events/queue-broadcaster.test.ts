@@ -1,4 +1,4 @@
-// What both broadcasters have in common: their queue, their writer and their watchers.
+// What both broadcasters have in common: their queue and their writer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../../../src/machinery/api/api-error.ts';
@@ -132,18 +132,5 @@ for (const api of ['core', 'events.k8s.io'] as const) {
     await assert.rejects(stand.broadcaster.run(new AbortController().signal), /already running/);
     await stand.stop();
     assert.equal(stand.clock.sleeping, 0);
-  });
-
-  test(`${api}: the log line of an event equals the one of kube-controller-manager [H11]`, async () => {
-    const stand = aStand();
-    const lines: string[] = [];
-    const end = stand.broadcaster.startLogging((line) => lines.push(line));
-    stand.broadcaster.recorder('kubelet', 'n1').record(aDraft({ about: { kind: 'Node', name: 'n1', uid: 'n1' } }));
-    await settled();
-    end();
-    await stand.recorded(aDraft());
-    assert.deepEqual(lines, [
-      `Event(v1.ObjectReference{Kind:"Node", Namespace:"", Name:"n1", UID:"n1", APIVersion:"", ResourceVersion:"", FieldPath:""}): type: 'Normal' reason: 'NodeNotReady' m`,
-    ]);
   });
 }
