@@ -15,21 +15,6 @@ export const spamBurst = 25;
 export const spamRefillMs = 300_000;
 export const combinedPrefix = '(combined from similar events): ';
 
-/** Options of the correlator (client-go `CorrelatorOptions`). Absent or 0: the default. */
-export interface CorrelatorOptions {
-  /** Maximum number of keys of each kind; `maxLruCacheEntries`. */
-  readonly entriesMax?: number;
-  readonly similarMax?: number;
-  readonly similarWindowMs?: number;
-  readonly spamBurst?: number;
-  readonly spamRefillMs?: number;
-  /** Events under one key are combined. */
-  readonly similarKey?: (event: Event) => string;
-  readonly combinedMessage?: (event: Event) => string;
-  /** Events under one key share one token bucket. */
-  readonly spamKey?: (event: Event) => string;
-}
-
 /** Distinct messages seen under one aggregate key, oldest first. */
 export interface AggregateRecord {
   readonly messages: readonly string[];
@@ -41,26 +26,25 @@ export function correlateSimilar(
   known: AggregateRecord | undefined,
   message: string,
   nowMs: number,
-  options: Pick<CorrelatorOptions, 'similarMax' | 'similarWindowMs'> = {},
 ): { readonly record: AggregateRecord; readonly combined: boolean } {
-  const fresh = known === undefined || nowMs - known.lastAtMs > (options.similarWindowMs || similarWindowMs);
+  const fresh = known === undefined || nowMs - known.lastAtMs > similarWindowMs;
   const before = fresh ? [] : known.messages;
   const messages = before.includes(message) ? before : [...before, message];
-  const combined = messages.length >= (options.similarMax || similarMax);
+  const combined = messages.length >= similarMax;
   // client-go drops an arbitrary message; this drops the oldest, so that the result is deterministic.
   return { record: { messages: combined ? messages.slice(1) : messages, lastAtMs: nowMs }, combined };
 }
 
 /** The event that stands for many similar ones. It starts a count of its own and names no reporting component. */
-export function combineEvents(event: Event, name: string, message: string = combinedMessage(event)): Event {
-  const { apiVersion, kind, metadata, involvedObject, type, reason, source, lastTimestamp, eventTime } = event;
+export function combineEvents(event: Event, name: string): Event {
+  const { apiVersion, kind, metadata, involvedObject, type, reason, message, source, lastTimestamp, eventTime } = event;
   return {
     ...(apiVersion === undefined ? {} : { apiVersion }),
     ...(kind === undefined ? {} : { kind }),
     metadata: { name, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) },
     involvedObject,
     reason,
-    message,
+    message: `${combinedPrefix}${message}`,
     source,
     firstTimestamp: lastTimestamp,
     lastTimestamp,
@@ -70,11 +54,6 @@ export function combineEvents(event: Event, name: string, message: string = comb
     reportingComponent: '',
     reportingInstance: '',
   };
-}
-
-/** `EventAggregatorByReasonMessageFunc`. */
-export function combinedMessage({ message }: Event): string {
-  return `${combinedPrefix}${message}`;
 }
 
 /** The stored object that repeats are counted into. */
@@ -121,12 +100,10 @@ export interface SpamRecord {
 export function correlateSpam(
   known: SpamRecord | undefined,
   nowMs: number,
-  options: Pick<CorrelatorOptions, 'spamBurst' | 'spamRefillMs'> = {},
 ): { readonly record: SpamRecord; readonly allowed: boolean } {
-  const [burst, refillMs] = [options.spamBurst || spamBurst, options.spamRefillMs || spamRefillMs];
   const fullAtMs = known === undefined ? nowMs : Math.max(nowMs, known.fullAtMs);
-  const allowed = fullAtMs - nowMs <= (burst - 1) * refillMs;
-  return { record: { fullAtMs: allowed ? fullAtMs + refillMs : fullAtMs }, allowed };
+  const allowed = fullAtMs - nowMs <= (spamBurst - 1) * spamRefillMs;
+  return { record: { fullAtMs: allowed ? fullAtMs + spamRefillMs : fullAtMs }, allowed };
 }
 
 /** Source and involved object: the common part of every key below. */

@@ -1,6 +1,5 @@
 import type { Event } from '../api/event.ts';
 import type { BroadcasterOptions } from './broadcaster.ts';
-import type { CorrelatorOptions } from './correlate-events.ts';
 import { buildEvent, describeProblem, type EventSource } from './build-event.ts';
 import { type CorrelatedEvent, EventCorrelator } from './event-correlator.ts';
 import { coreBehavior, type Settled } from './event-sink.ts';
@@ -11,7 +10,8 @@ import { LruMap } from '../queueing/lru-map.ts';
 const sourcesMaxDefault = 16_384;
 
 export interface EventBroadcasterOptions extends BroadcasterOptions {
-  readonly correlator?: CorrelatorOptions;
+  /** Maximum number of keys of each kind that a source correlates. */
+  readonly entriesMax?: number;
   readonly sourcesMax?: number;
 }
 
@@ -20,12 +20,12 @@ export interface EventBroadcasterOptions extends BroadcasterOptions {
  * sources of many machines none uses up the rate limit of another.
  */
 export class EventBroadcaster extends QueueBroadcaster<Event, CorrelatedEvent> {
-  readonly #correlatorOptions: CorrelatorOptions | undefined;
+  readonly #entriesMax: number | undefined;
   readonly #correlators: LruMap<EventCorrelator>;
 
   constructor(options: EventBroadcasterOptions) {
     super(options, { build: buildEvent, describeProblem, behavior: coreBehavior });
-    this.#correlatorOptions = options.correlator;
+    this.#entriesMax = options.entriesMax;
     this.#correlators = new LruMap(options.sourcesMax || sourcesMaxDefault);
   }
 
@@ -50,7 +50,7 @@ export class EventBroadcaster extends QueueBroadcaster<Event, CorrelatedEvent> {
     const key = JSON.stringify([component, host]);
     const known = this.#correlators.get(key);
     if (known !== undefined) return known;
-    const correlator = new EventCorrelator((objectName) => this.names.next(objectName), this.#correlatorOptions);
+    const correlator = new EventCorrelator((objectName) => this.names.next(objectName), this.#entriesMax);
     this.#correlators.set(key, correlator);
     return correlator;
   }

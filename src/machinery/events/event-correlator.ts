@@ -1,11 +1,9 @@
 import type { Event } from '../api/event.ts';
 import {
   type SpamRecord,
-  combinedMessage,
   correlateRepeat,
   correlateSimilar,
   correlateSpam,
-  type CorrelatorOptions,
   combineEvents,
   type EventPatch,
   repeatKey,
@@ -28,15 +26,13 @@ export interface CorrelatedEvent {
 /** Correlates the events of one source: see `correlate-events.ts` for the rules. */
 export class EventCorrelator {
   readonly #nameFor: (objectName: string) => string;
-  readonly #options: CorrelatorOptions;
   readonly #aggregates: LruMap<AggregateRecord>;
   readonly #eventLogs: LruMap<EventLog>;
   readonly #spamRecords: LruMap<SpamRecord>;
 
-  constructor(nameFor: (objectName: string) => string, options: CorrelatorOptions = {}) {
-    const entriesMax = options.entriesMax || correlatorEntriesMax;
+  /** `entriesMax` limits the keys of each kind. */
+  constructor(nameFor: (objectName: string) => string, entriesMax: number = correlatorEntriesMax) {
     this.#nameFor = nameFor;
-    this.#options = options;
     this.#aggregates = new LruMap(entriesMax);
     this.#eventLogs = new LruMap(entriesMax);
     this.#spamRecords = new LruMap(entriesMax);
@@ -51,18 +47,17 @@ export class EventCorrelator {
   }
 
   #aggregate(event: Event, nowMs: number): { readonly event: Event; readonly key: string } {
-    const key = (this.#options.similarKey ?? similarKey)(event);
+    const key = similarKey(event);
     const known = this.#aggregates.get(key);
-    const { record, combined } = correlateSimilar(known, event.message, nowMs, this.#options);
+    const { record, combined } = correlateSimilar(known, event.message, nowMs);
     this.#aggregates.set(key, record);
     if (!combined) return { event, key: repeatKey(event) };
-    const message = (this.#options.combinedMessage ?? combinedMessage)(event);
-    return { event: combineEvents(event, this.#nameFor(event.involvedObject.name), message), key };
+    return { event: combineEvents(event, this.#nameFor(event.involvedObject.name)), key };
   }
 
   #admit(event: Event, nowMs: number): boolean {
-    const key = (this.#options.spamKey ?? spamKey)(event);
-    const { record, allowed } = correlateSpam(this.#spamRecords.get(key), nowMs, this.#options);
+    const key = spamKey(event);
+    const { record, allowed } = correlateSpam(this.#spamRecords.get(key), nowMs);
     this.#spamRecords.set(key, record);
     return allowed;
   }

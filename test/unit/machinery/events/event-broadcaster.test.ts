@@ -107,7 +107,7 @@ test('twelve messages a second apart: nine events, and one combined event for th
 });
 
 test('sources are independent: rate limit and correlation state are per source', async () => {
-  const harness = new Harness({ correlator: { entriesMax: 2 } }).start();
+  const harness = new Harness({ entriesMax: 2 }).start();
   const record = (host: string, node: string): void =>
     harness.broadcaster.recorder('kubelet', host).record(aboutNode(node));
   for (let index = 0; index < 26; index++) record('n1', 'n1');
@@ -138,23 +138,6 @@ test('beyond the maximum number of sources the least recently used one is evicte
     await settled();
   }
   assert.equal(harness.verbs, 'POST POST POST POST PATCH');
-});
-
-test('the correlator options override the defaults', async () => {
-  const options = { similarMax: 2, similarWindowMs: 1_000, spamBurst: 3, spamRefillMs: 1_000 };
-  const combinedMessage = ({ message }: { message: string }): string => `and ${message}`;
-  const harness = new Harness({ correlator: { ...options, combinedMessage } }).start();
-  for (const message of ['a', 'b', 'c', 'd']) harness.record(aDraft({ message }));
-  await settled();
-  const written = harness.events.map(({ message, count }) => [message, count]);
-  assert.deepEqual(written, [
-    ['a', 1],
-    ['and c', 2],
-  ]);
-  assert.equal(harness.dropped('spam'), 1);
-  await harness.clock.advance(1_001);
-  await harness.recorded(aDraft({ message: 'e' }));
-  assert.equal(harness.events.at(-1)?.message, 'e');
 });
 
 test('repeats are patches of count, lastTimestamp and message [I1]', async () => {
