@@ -4,8 +4,16 @@
  */
 import { stringifyExact } from './parse-exact-json.ts';
 import { parseTimestamp } from '../../../machinery/api/timestamps.ts';
-import { JsonText } from './json-text.ts';
 import type { ReverseWriter } from './reverse-writer.ts';
+
+/** A value that is JSON already: an encoder writes its text as it is. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
 
 /** Writes the fields of one message, in descending order; undefined and null stand for Go's zero value. */
 type WriteFields = (writer: ReverseWriter, value: unknown) => void;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
-import type { StoreJournal } from '../storage/store-journal.ts';
+import type { StoreJournal } from '../storage/versioned-store.ts';
 import { assessWal } from './assess-wal.ts';
 import { DataDirError, explainSqliteError } from './data-dir-error.ts';
 import { FolderLock, lockName } from './folder-lock.ts';

@@ -3,15 +3,15 @@ import { X509Certificate } from 'node:crypto';
 import { parseExactJson } from '../codec/parse-exact-json.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
-import { WireFormError } from '../codec/wire-form.ts';
+import { toCustomForm } from '../codec/custom-form.ts';
+import { toWireForm, WireFormError } from '../codec/wire-form.ts';
 import type { DataDir } from '../data-dir/data-dir.ts';
 import { DataDirError } from '../data-dir/data-dir-error.ts';
 import type { StoredRow } from '../data-dir/object-database.ts';
-import { keptForm, ofTables } from '../registry/kept-form.ts';
 import { buildStored } from '../registry/stored-version.ts';
 import type { Strategy } from '../kinds/strategy.ts';
-import type { ServedResource } from '../resources.ts';
-import { isMap } from '../select-field.ts';
+import { apiVersionOf, type ServedResource, tableOf } from '../resources.ts';
+import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
 import { snapshotOf } from '../storage/resource-table.ts';
 import { type Draft, isDraft, type StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
@@ -128,4 +128,35 @@ function pushTo<V>(map: Map<string, V[]>, key: string, value: V): void {
   const values = map.get(key);
   if (values === undefined) map.set(key, [value]);
   else values.push(value);
+}
+
+/** The resource whose form a table of the store has: of events, which two groups serve, the one of the core group. */
+function ofTables(all: readonly ServedResource[]): ReadonlyMap<string, ServedResource> {
+  const resources = new Map<string, ServedResource>();
+  for (const served of all) {
+    const table = tableOf(served);
+    if (!resources.has(table) || served.group === '') resources.set(table, served);
+  }
+  return resources;
+}
+
+/**
+ * The kept object, decoded and with defaults as a request body would be: without unknown fields, and with canonical
+ * quantities, so that its immutable parts equal those of an update. kube-apiserver does the same with what it reads from
+ * etcd. Its version, uid and owners stay. Throws a WireFormError for a value that is invalid for its field.
+ */
+function keptForm({ metadata, ...fields }: Draft, served: ServedResource, strategy: Strategy): Draft {
+  const { managedFields, ...others } = metadata;
+  const object = decode({ metadata: others, ...fields }, served);
+  const draft: Draft = { ...object, metadata: mapAt(object, 'metadata') };
+  if (managedFields !== undefined) draft.metadata['managedFields'] = managedFields;
+  strategy.setDefaults(draft);
+  return draft;
+}
+
+function decode(fields: MutableJsonMap, served: ServedResource): MutableJsonMap {
+  const { custom } = served;
+  return custom === undefined
+    ? toWireForm(apiVersionOf(served), served.kind, fields).object
+    : toCustomForm(custom.schema, fields).object;
 }

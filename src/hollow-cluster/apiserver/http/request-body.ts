@@ -2,10 +2,12 @@
 import { exactInteger, parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
 import { findTypeProblem } from '../codec/body-kind.ts';
 import { decodeProtobufBody, protobufContentType } from '../codec/protobuf-body.ts';
+import { ownValue } from '../../../machinery/api/json-map.ts';
 import { depthMax, findRepeatedKeys, isTooDeep, type RepeatedKey } from '../../../machinery/yaml/json-reader.ts';
 import { YamlProblem } from '../../../machinery/yaml/value-builder.ts';
 import { readYaml, type YamlDocument } from '../../../machinery/yaml/yaml-reader.ts';
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
+import type { ObjectPatch, PatchKind } from '../patch/object-patch.ts';
 import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 import { bodyTypeOf } from './accept.ts';
@@ -108,13 +110,13 @@ export function unsupported(why: string, accepted: readonly string[]): Error {
 }
 
 /** Messages about the keys that occur twice in the JSON text of a value. */
-export function repeatedIn(text: string, value: unknown): readonly string[] {
+function repeatedIn(text: string, value: unknown): readonly string[] {
   // A text that is written as this process writes the value has no key twice, as that of most clients.
   return stringifyExact(value) === text ? [] : findRepeatedKeys(text).map(describeRepeated);
 }
 
 /** The value of a JSON text. Throws the error that `buildError` makes of a syntax error, or of too many levels. */
-export function parseJson(text: string, buildError: (problem: string) => Error): unknown {
+function parseJson(text: string, buildError: (problem: string) => Error): unknown {
   try {
     const value = parseExactJson(text);
     if (!isTooDeep(text, value)) return value;
@@ -154,4 +156,25 @@ function parseApply(bytes: Buffer): YamlDocument {
     if (!(error instanceof YamlProblem)) throw error;
     throw badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${error.message}`);
   }
+}
+
+interface DecodedPatch extends ObjectPatch {
+  /** Messages about keys that occur twice. */
+  readonly problems: readonly string[];
+}
+
+/** Throws a 400 ApiError for a body that is not a patch of this type. */
+export function decodePatch(bytes: Buffer, type: PatchKind): DecodedPatch {
+  const text = bytes.toString();
+  const body = parseJson(text, (why) => badRequest(`error decoding patch: ${why}`));
+  const isPatch = type === 'json' ? Array.isArray(body) && body.every(isOperation) : isMap(body);
+  if (!isPatch)
+    throw badRequest(`error decoding patch: must be ${type === 'json' ? 'a list of operations' : 'an object'}`);
+  return { type, body, problems: repeatedIn(text, body) };
+}
+
+function isOperation(operation: unknown): boolean {
+  return (
+    isMap(operation) && ['op', 'path', 'from'].every((field) => typeof (ownValue(operation, field) ?? '') === 'string')
+  );
 }

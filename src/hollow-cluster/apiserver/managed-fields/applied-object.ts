@@ -6,7 +6,7 @@ import type { Writer } from './updated-owners.ts';
 import { FieldSet } from './field-set.ts';
 import { isSameManager, type ManagerEntry } from './manager-entry.ts';
 import { mergeObjects } from './merged-values.ts';
-import type { Version, Versions } from './object-versions.ts';
+import type { Version, Versions } from './value-type.ts';
 import type { PathElement } from './path-element.ts';
 import { removeFields, withDeclaredParents } from './remove-fields.ts';
 import { Comparisons, type Loss, trackChanges, withFields } from './track-changes.ts';

@@ -2,7 +2,7 @@
 import type { JsonMap } from '../../../machinery/api/json-map.ts';
 import { type ChangeRecorder, recordChanges } from './compare-values.ts';
 import { FieldSet } from './field-set.ts';
-import type { Version } from './object-versions.ts';
+import type { Version } from './value-type.ts';
 import { fieldElement, type PathElement } from './path-element.ts';
 
 interface Write {

@@ -1,5 +1,5 @@
 /** What one manager owns, and `metadata.managedFields` as JSON (upstream `managedfields/internal/managedfields.go`). */
-import { JsonText } from '../codec/json-text.ts';
+import { JsonText } from '../codec/encode-json-value.ts';
 import { isMap, type JsonMap, listOf, ownValue, textOf } from '../../../machinery/api/json-map.ts';
 import { isCanonicalTime, formatTime, parseTimestamp } from '../../../machinery/api/timestamps.ts';
 import type { MutableJsonMap } from '../select-field.ts';

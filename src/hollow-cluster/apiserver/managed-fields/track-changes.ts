@@ -6,7 +6,7 @@ import type { JsonMap } from '../../../machinery/api/json-map.ts';
 import { compareObjects, type Comparison } from './compare-values.ts';
 import type { FieldSet } from './field-set.ts';
 import type { ManagerEntry } from './manager-entry.ts';
-import type { Version, Versions } from './object-versions.ts';
+import type { Version, Versions } from './value-type.ts';
 
 /** An object before and after a write, in the version of the request. */
 export interface Change {

@@ -1,5 +1,6 @@
 /** The types of values, as far as ownership depends on them (upstream `structured-merge-diff/schema`). */
-import { isMap } from '../../../machinery/api/json-map.ts';
+import { isMap, type JsonMap } from '../../../machinery/api/json-map.ts';
+import type { FieldSet } from './field-set.ts';
 
 export type Scalar = 'string' | 'numeric' | 'boolean' | 'untyped';
 
@@ -28,6 +29,21 @@ export interface ValueType {
   readonly scalar?: Scalar;
   readonly list?: ListType;
   readonly map?: MapType;
+}
+
+/** A version of a kind in which managers own fields. */
+export interface Version {
+  readonly apiVersion: string;
+  readonly type: ValueType;
+  /** Paths that the endpoint of the request resets, and that are therefore not tracked. */
+  readonly reset: FieldSet;
+}
+
+export interface Versions {
+  /** Undefined if the kind is not served in that version. */
+  find(apiVersion: string): Version | undefined;
+  /** The object in another version. Both versions are served. */
+  convert(object: JsonMap, from: string, to: string): JsonMap;
 }
 
 export type Form = 'scalar' | 'list' | 'map';

@@ -20,11 +20,10 @@ import {
   sortManagers,
 } from '../managed-fields/manager-entry.ts';
 import { typeOfKind } from '../managed-fields/message-types.ts';
-import type { Version, Versions } from '../managed-fields/object-versions.ts';
 import { resetFieldsOf } from '../managed-fields/reset-fields.ts';
 import { shareFields } from '../managed-fields/shared-field-sets.ts';
 import { validateValue } from '../managed-fields/value-problems.ts';
-import { anyValue } from '../managed-fields/value-type.ts';
+import { anyValue, type Version, type Versions } from '../managed-fields/value-type.ts';
 import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
 import type { MutableJsonMap } from '../select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';

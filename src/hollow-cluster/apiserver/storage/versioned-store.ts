@@ -8,12 +8,19 @@ import type { Clock } from '../../../machinery/ports/clock.ts';
 import { RevisionWaiters } from './revision-waiters.ts';
 import { ResourceTable, type Snapshot } from './resource-table.ts';
 import type { StoreChange } from './store-change.ts';
-import type { StoreJournal } from './store-journal.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { WindowSize } from './watch-window.ts';
 
 /** Not 0 or 1: clients give those a special meaning. */
 const revisionFirst = 1_000;
+
+/** Where a store writes each change before it applies it. A change that cannot be written is not applied. */
+export interface StoreJournal {
+  /** Throws if it cannot be written. */
+  put(table: string, object: StoredObject): void;
+  /** `object` has the revision of the deletion. Throws if it cannot be written. */
+  remove(table: string, object: StoredObject): void;
+}
 
 interface StoreOptions {
   readonly clock: Clock;

@@ -1,8 +1,0 @@
-/** A value that is JSON already: an encoder writes its text as it is. */
-export class JsonText {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
