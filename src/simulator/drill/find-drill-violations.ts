@@ -221,7 +221,9 @@ function findEarlyDeletions({ drill, record }: DrillContext): readonly DrillViol
 
 /** Nodes whose pods may wait for something else than their toleration. */
 function isWaiting({ stuck, budget, deletionRate, hourlyLimit }: Drill, node: string): boolean {
-  return [stuck, budget?.nodes, deletionRate?.nodes, hourlyLimit?.nodes].some((nodes) => nodes?.includes(node) === true);
+  return [stuck, budget?.nodes, deletionRate?.nodes, hourlyLimit?.nodes].some(
+    (nodes) => nodes?.includes(node) === true,
+  );
 }
 
 /**

@@ -191,11 +191,4 @@ export const meetingDefects: readonly Mutant[] = [
     find: 'if (over < 0) return undefined;',
     replace: 'if (over <= 0) return undefined;',
   },
-  {
-    name: 'hourly-limit-without-places',
-    what: 'pods whose requests are in flight do not count for the maximum within an hour',
-    file: 'controller/policies/hourly-evictions.ts',
-    find: '(pod === undefined ? 0 : others)',
-    replace: '0 * others',
-  },
 ];

@@ -11,10 +11,14 @@ function planOf(seed: number): ReturnType<typeof planLargeObjects> {
   return planLargeObjects(seed, planRun(seed).cluster, span);
 }
 
+/** Regression seeds that were found with large objects. */
+const laterSeeds = new Set([62_000_032]);
+
 test('one seed of twenty has large objects within the span, and no regression seed from before them', () => {
   const plans = seeds.map(planOf).filter((plan) => plan.length > 0);
   const share = plans.length / seeds.length;
   assert.ok(share > 0.02 && share < 0.09, `${share}`);
   for (const { atMs, forMs } of plans.flat()) assert.ok(atMs >= span.fromMs && atMs + forMs <= span.untilMs);
-  for (const { seed } of regressionSeeds) assert.deepEqual(planOf(seed), [], `seed ${seed}`);
+  const before = regressionSeeds.filter(({ seed }) => !laterSeeds.has(seed));
+  for (const { seed } of before) assert.deepEqual(planOf(seed), [], `seed ${seed}`);
 });

@@ -11,10 +11,14 @@ function planOf(seed: number): ReturnType<typeof planMeetings> {
   return planMeetings(seed, planRun(seed).cluster, span);
 }
 
+/** Regression seeds that were found with such policies. */
+const laterSeeds = new Set([62_000_032]);
+
 test('one seed of seven has policies with several features, and no regression seed from before them', () => {
   const share = seeds.filter((seed) => planOf(seed).length > 0).length / seeds.length;
   assert.ok(share > 0.1 && share < 0.19, `${share}`);
-  for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 150_000_000)) assert.deepEqual(planOf(seed), []);
+  const before = regressionSeeds.filter(({ seed }) => seed < 150_000_000 && !laterSeeds.has(seed));
+  for (const { seed } of before) assert.deepEqual(planOf(seed), []);
 });
 
 test('all begin and end within the span', () => {
