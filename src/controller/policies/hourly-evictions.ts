@@ -62,6 +62,7 @@ export class HourlyEvictions implements EvictionCount {
     return reached.sort((a, b) => b.untilMs - a.untilMs)[0];
   }
 
+  /** See {@link EvictionCount.reserve}. */
   reserve(node: string, pod: string): void {
     for (const policy of this.#limitsOf(node)) {
       this.#announceUnknown(policy);
@@ -69,6 +70,7 @@ export class HourlyEvictions implements EvictionCount {
     }
   }
 
+  /** See {@link EvictionCount.settle}. */
   settle(node: string, pod: string, how: Parameters<EvictionCount['settle']>[2]): void {
     for (const { reserved } of this.#counts.values())
       if (how === 'marked' && reserved.has(pod)) reserved.set(pod, this.#nowMs());
