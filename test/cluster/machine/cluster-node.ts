@@ -91,6 +91,16 @@ export class ClusterNode {
     while (existsSync(`/proc/${pid}`)) await sleep(50);
   }
 
+  /** It has power and its cable, and no daemon is suspended or held. */
+  async restore(): Promise<void> {
+    await this.cable('in');
+    if (this.#processOne === undefined) return this.boot();
+    for (const daemon of ['kubelet', 'containerd', 'kube-proxy'] as const) {
+      await this.release(daemon);
+      await this.try('sh', '-c', `kill -CONT $(cat /run/${daemon}.pid)`);
+    }
+  }
+
   /** Powers off, and removes the control groups. */
   async remove(): Promise<void> {
     await this.powerOff();

@@ -79,6 +79,14 @@ export class RealCluster {
       await tryProgram('ip', ['netns', 'delete', namespaceOf(this.settings, name)]);
   }
 
+  /** Undoes whatever a story left: power, cables, suspended and stopped programs. */
+  async restore(): Promise<void> {
+    const components = ['etcd', 'kube-apiserver', 'kube-scheduler', 'kube-controller-manager'] as const;
+    for (const component of components) this.controlPlane.signal(component, 'SIGCONT');
+    this.controlPlane.start(...components);
+    for (const node of Object.values(this.nodes)) await node.restore();
+  }
+
   remove(): void {
     rmSync(this.settings.folder, { recursive: true, force: true });
   }

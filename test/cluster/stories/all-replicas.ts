@@ -11,6 +11,7 @@ const awaySeconds = 120;
  */
 async function run(stage: Stage): Promise<Times> {
   const { timeline, cluster } = stage;
+  await cluster.until('two replicas', async () => (await stage.replicas()).length >= 2);
   const nodes: readonly NodeName[] = [...new Set(await stage.replicas())];
   timeline.mark(`${nodes.join(' and ')}, the nodes of all replicas, lose power`);
   await Promise.all(nodes.map((node) => cluster.nodes[node].powerOff()));
