@@ -62,7 +62,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** A copy of the value with sorted keys, at every depth. */
-function sortKeys(value: unknown): unknown {
+export function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (!isMap(value)) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -172,7 +172,7 @@ const nodes: readonly TourRow[] = [
   { command: 'patch node tour-a --type=json -p [{"op":"add","path":"/metadata/labels/kind","value":"json"}]' },
   { command: 'patch node tour-a -p {"metadata":{"name":"other"}}' },
   { command: 'patch node tour-a -p {"spec":{"unschedulable":"maybe"}}', differs: 'the message names the field' },
-  { command: 'patch node tour-a -p {"spec":' },
+  { command: 'patch node tour-a -p {"spec":', differs: 'the message is that of the JSON reader' },
   { command: 'patch node missing -p {"spec":{"unschedulable":true}}' },
   { command: 'patch node tour-a --subresource=status --type=merge -p {"status":{"capacity":{"cpu":"8"}}}' },
   {

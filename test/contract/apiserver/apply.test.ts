@@ -309,6 +309,19 @@ test('more than ten updaters are merged into ancient-changes', async () => {
   assert.ok(fieldsOf(body, 'ancient-changes'));
 });
 
+test('kubectl takes over the fields of its last-applied annotation', async () => {
+  const { path, name } = await freshLease();
+  const key = 'kubectl.kubernetes.io/last-applied-configuration';
+  const before = aLease(name, { holderIdentity: 'a' });
+  const annotations = { [key]: JSON.stringify(before) };
+  const query = '?fieldManager=kubectl-client-side-apply';
+  await client.make(`${leases('default')}${query}`, aLease(name, { holderIdentity: 'a' }, { annotations }));
+  expect(await apply(path, aLease(name, { holderIdentity: 'b' }), 'other'), 409);
+  const applied = expect(await apply(path, aLease(name, { holderIdentity: 'b' }), 'kubectl'), 200);
+  assert.equal(applied.spec.holderIdentity, 'b');
+  assert.equal(JSON.parse(applied.metadata.annotations[key]).spec.holderIdentity, 'b');
+});
+
 test('an apply to the status is an entry of its own, without the fields that the endpoint resets', async () => {
   const name = client.name('node');
   const path = `/api/v1/nodes/${name}`;

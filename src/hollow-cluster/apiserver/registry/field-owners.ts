@@ -11,6 +11,7 @@ import { decideApply } from '../managed-fields/applied-object.ts';
 import { decideUpdate, type Writer } from '../managed-fields/updated-owners.ts';
 import { ListElementError } from '../managed-fields/list-elements.ts';
 import { applyConflict } from '../managed-fields/apply-conflict.ts';
+import { conflictsBeyondLastApplied, kubectlManager, updateLastApplied } from '../managed-fields/last-applied.ts';
 import {
   decodeManagers,
   isReset,
@@ -115,8 +116,14 @@ export function applyConfiguration(
   const known = knownOrEarlier(target, stored, { subresource, now });
   const input = { live, applied, version, versions: versionsOf(target) };
   const result = decideApply(input, known, { manager, subresource, now });
-  if (!force && result.conflicts.length > 0) throw applyConflict(result.conflicts);
-  return { object: { ...result.object }, managers: shareOwners(result.managers) };
+  const beyond =
+    manager === kubectlManager ? conflictsBeyondLastApplied(result.conflicts, live, version) : result.conflicts;
+  if (!force && beyond.length > 0) throw applyConflict(beyond);
+  const object = { ...result.object };
+  return {
+    object: manager === kubectlManager ? updateLastApplied(object, body) : object,
+    managers: shareOwners(result.managers),
+  };
 }
 
 function knownOrEarlier(
