@@ -6,6 +6,7 @@ import type { EventRecorder } from '../machinery/ports/event-recorder.ts';
 import type { Meter } from '../machinery/ports/meter.ts';
 import type { Freshness } from './model/freshness.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../machinery/queueing/work-queue.ts';
+import { abortReason } from '../machinery/supervision/abort.ts';
 import { type CommandWriter, evaluateAfterHold, mayHaveBeenDone, type NodeSource } from './model/commands.ts';
 import type { FlappingTainter } from './flapping/flapping-tainter.ts';
 import type { NodeWork } from './node-work/decide-node-work.ts';
@@ -133,7 +134,7 @@ export class NodeReconciler {
     if (writing === undefined) return;
     const over = new AbortController();
     await Promise.race([writing, clock.sleep(taintTogetherMsMax, over.signal)]);
-    over.abort();
+    over.abort(abortReason);
   }
 
   #isReady(name: string): boolean {

@@ -28,6 +28,7 @@ const quietMs = 130_000;
 /** At the end of that, all requests are counted: Events of a new leader have been written. */
 const countedMs = 60_000;
 const stepMs = 5_000;
+const scrapeEveryMs = 30_000;
 /** A message or a process may be late by this: a write is justified by a state that is this old. */
 const latenessMs = 150_000;
 
@@ -76,6 +77,7 @@ class SeedRun {
   readonly #drill: DrillRun;
   #violation: Violation | undefined;
   #settledMs: number | undefined;
+  #scrapedAtMs = 0;
 
   constructor(plan: RunPlan, simulationRuntime: SimulationRuntime, trace: Trace) {
     this.#plan = plan;
@@ -86,7 +88,7 @@ class SeedRun {
       simulationRuntime,
       trace,
       onSent: (replica, line) => {
-        trace.add(replica.name, `${line.by.client} ${describe(line)}`);
+        trace.add(replica.name, () => `${line.by.client} ${describe(line)}`);
         this.#requests.onSent(replica, line);
         this.#quiet.onSent(line);
         this.#drill.onSent(line);
@@ -117,7 +119,7 @@ class SeedRun {
     });
     this.world.storage.onCommit((resource, change, by) => {
       if (resource !== 'leases' && resource !== 'events')
-        trace.add('storage', `${by.process} ${change.kind} ${resource} ${change.object.key}`);
+        trace.add('storage', () => `${by.process} ${change.kind} ${resource} ${change.object.key}`);
     });
   }
 
@@ -127,7 +129,7 @@ class SeedRun {
     this.#faults.schedule(faults);
     for (const { node, atMs } of silent) this.world.timeline.at(atMs, () => this.#silence(node));
     await this.#until(untilMs, () => false);
-    this.world.trace.add('run', 'the faults have ended');
+    this.world.trace.add('run', () => 'the faults have ended');
     // What users do ends with the faults, and begins again with the drill.
     this.world.workload.pins = false;
     this.#moveSilentBack();
@@ -141,7 +143,7 @@ class SeedRun {
   };
 
   #silence(node: string): void {
-    this.world.trace.add('fault', `${node} is silent from now on`);
+    this.world.trace.add('fault', () => `${node} is silent from now on`);
     const fault = { kind: 'partition', direction: 'all', manner: 'silent' } as const;
     this.world.fleet.faults.post({ id: `silent-${node}`, selector: { names: [node] }, fault });
   }
@@ -161,11 +163,20 @@ class SeedRun {
     const { timeline } = this.world;
     while (timeline.nowMs < untilMs && this.#violation === undefined) {
       await timeline.runUntil(Math.min(untilMs, timeline.nowMs + stepMs));
+      this.#scrape();
       this.#checkCoverage();
       this.#sizes.check();
       if (holds()) return true;
     }
     return false;
+  }
+
+  /** Metrics are scraped as by a monitoring system: a gauge that throws is found. */
+  #scrape(): void {
+    const { nowMs } = this.world.timeline;
+    if (nowMs - this.#scrapedAtMs < scrapeEveryMs) return;
+    this.#scrapedAtMs = nowMs;
+    for (const { run } of this.world.replicas.values()) run?.meter.scrape();
   }
 
   #checkCoverage(): void {

@@ -1,16 +1,15 @@
 import type { LogFields, Logger } from '../machinery/ports/logger.ts';
 import type { Timeline } from './time/timeline.ts';
 
-/** Lines kept for the report of a violation. */
-const recentMax = 4_000;
+const noLog = (): void => undefined;
+const silent: Logger = { debug: noLog, info: noLog, warn: noLog, error: noLog, child: () => silent };
 
 /** Occurrences of a run, line by line: the same seed gives the same lines. */
 export class Trace {
   readonly #write: ((line: string) => void) | undefined;
-  #recent: string[] = [];
   #timeline: Timeline | undefined;
 
-  /** `write` receives every line; without it only the last ones are kept. */
+  /** `write` receives every line; without it no line is made. */
   constructor(write?: (line: string) => void) {
     this.#write = write;
   }
@@ -20,27 +19,22 @@ export class Trace {
     this.#timeline = timeline;
   }
 
-  add(source: string, text: string): void {
+  /** `describe` is called only if lines are wanted. */
+  add(source: string, describe: () => string): void {
+    if (this.#write === undefined) return;
     const seconds = ((this.#timeline?.nowMs ?? 0) / 1_000).toFixed(3);
-    const line = `${seconds.padStart(9)} ${source} ${text}`;
-    this.#write?.(line);
-    this.#recent.push(line);
-    if (this.#recent.length > recentMax) this.#recent = this.#recent.slice(-recentMax / 2);
-  }
-
-  /** The last lines that mention the text; all if it is empty. */
-  last(count: number, about = ''): readonly string[] {
-    return this.#recent.filter((line) => line.includes(about)).slice(-count);
+    this.#write(`${seconds.padStart(9)} ${source} ${describe()}`);
   }
 
   /** The log of a process. */
   logger(source: string): Logger {
+    if (this.#write === undefined) return silent;
     const log =
       (level: string) =>
       (fields: LogFields, message: string): void =>
-        this.add(source, `${level} ${message} ${formatFields(fields)}`);
+        this.add(source, () => `${level} ${message} ${formatFields(fields)}`);
     const logger: Logger = {
-      debug: () => undefined,
+      debug: noLog,
       info: log('info'),
       warn: log('warn'),
       error: log('error'),

@@ -4,13 +4,9 @@ import { type RunResult, runSeed } from '../../src/simulator/run-seed.ts';
 import { narrow, type Selection, selectAll, shrink } from '../../src/simulator/shrink.ts';
 import { Trace } from '../../src/simulator/trace.ts';
 import { simulationRuntime } from '../../src/cli/simulate/simulation-runtime.ts';
-import type { SimulationRuntime } from '../../src/simulator/world.ts';
 
-/**
- * The event loop turns after each occurrence: a rejection that is handled only later ends the process, as in production.
- * The trace is the same.
- */
-const strict: SimulationRuntime = { ...simulationRuntime, settle: (then) => void setImmediate(then) };
+/** Lines of the trace that are printed for a violation. */
+const shownMax = 12;
 
 export function planOf(seed: number, selection: Partial<Selection> = {}): RunPlan {
   const plan = planRun(seed);
@@ -18,7 +14,7 @@ export function planOf(seed: number, selection: Partial<Selection> = {}): RunPla
 }
 
 export function runPlan(plan: RunPlan, trace = new Trace()): Promise<RunResult> {
-  return runSeed(plan, strict, trace);
+  return runSeed(plan, simulationRuntime, trace);
 }
 
 /** What is printed for a violation: where, the last lines about its subject, and how to see it again. */
@@ -26,8 +22,8 @@ export async function describeViolation(plan: RunPlan, violation: Violation, shr
   const smaller = shrinks ? await shrink(plan, violation, async (each) => (await runPlan(each)).violation) : undefined;
   const selection = smaller?.selection ?? selectAll(plan);
   const shown = smaller?.violation ?? violation;
-  const trace = new Trace();
-  await runPlan(narrow(plan, selection), trace);
+  const lines: string[] = [];
+  await runPlan(narrow(plan, selection), new Trace((line) => lines.push(line)));
   const { faults, silent, untilMs } = selection;
   const { nodes, replicas, servers } = plan.cluster;
   const replay = `npm run test:sim -- --seed ${plan.seed} --faults ${faults.join() || "''"} --silent ${silent.join() || "''"} --until ${untilMs} --trace`;
@@ -35,9 +31,14 @@ export async function describeViolation(plan: RunPlan, violation: Violation, shr
     `seed ${plan.seed}: ${shown.invariant}: ${shown.subject}: ${shown.text} (at ${(shown.atMs / 1_000).toFixed(3)} s)`,
     `  ${nodes.length} nodes, ${replicas} replicas, ${servers} servers; ${faults.length} of ${plan.faults.length} faults left`,
     ...faults.map((index) => `  fault ${index}: ${JSON.stringify(plan.faults[index])}`),
-    ...trace.last(12, lastName(shown.subject)).map((line) => `  | ${line.slice(0, 300)}`),
+    ...lastAbout(lines, lastName(shown.subject)).map((line) => `  | ${line.slice(0, 300)}`),
     `  ${replay}`,
   ].join('\n');
+}
+
+/** The last lines that mention the text; of all if it is empty. */
+function lastAbout(lines: readonly string[], text: string): readonly string[] {
+  return lines.filter((line) => line.includes(text)).slice(-shownMax);
 }
 
 function lastName(subject: string): string {

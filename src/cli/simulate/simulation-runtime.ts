@@ -2,19 +2,27 @@ import { PQueueLanes } from '../../machinery/adapters/p-queue-lanes.ts';
 import type { SimulationRuntime } from '../../simulator/world.ts';
 
 const concurrentWritesDefault = 10;
-/** Every so often the event loop turns, for signals and unhandled rejections. */
-const settlesPerTurn = 1_024;
+/** Callbacks that one turn of the event loop has at most: a turn costs more than most occurrences. */
+const callbacksPerTurn = 256;
 
-let settles = 0;
+const waiting: (() => void)[] = [];
+/** Immediates that have not run yet. */
+let immediates = 0;
 
 /**
- * Calls back when every promise has settled that waits for nothing else. A tick that is queued from a microtask runs when
- * no microtask is left, which costs a fraction of a turn of the event loop.
+ * Calls back when every promise has settled that waits for nothing else. Between two immediates of one turn Node.js runs all
+ * promises and ticks, and ends the process for a rejection that nobody handles, as at the end of a turn.
  */
 function settle(then: () => void): void {
-  settles += 1;
-  if (settles % settlesPerTurn === 0) setImmediate(then);
-  else queueMicrotask(() => process.nextTick(then));
+  waiting.push(then);
+  if (waiting.length <= immediates) return;
+  for (let each = 0; each < callbacksPerTurn; each += 1) setImmediate(callBack);
+  immediates += callbacksPerTurn;
+}
+
+function callBack(): void {
+  immediates -= 1;
+  waiting.shift()?.();
 }
 
 /** Parts of Node.js that a simulation uses: a wait for all promises, and write lanes as in production. */

@@ -2,6 +2,7 @@
 // arrive the API server is probed. Contacts advance the health clock.
 import type { Informer } from '../../machinery/informer/informer.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
+import { abortReason } from '../../machinery/supervision/abort.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
 import type { LiveLeases } from '../../machinery/ports/leases.ts';
@@ -187,7 +188,7 @@ export class WatchFreshness implements Freshness {
   async #probe(signal: AbortSignal): Promise<void> {
     const { live, clock, meter } = this.#options;
     const over = new AbortController();
-    const giveUp = (): void => over.abort();
+    const giveUp = (): void => over.abort(abortReason);
     signal.addEventListener('abort', giveUp);
     const ended = new AbortController();
     const timer = clock.sleep(this.#plan.probeTimeoutMs, ended.signal).then(giveUp);
@@ -195,7 +196,7 @@ export class WatchFreshness implements Freshness {
     const reachedBefore = this.#options.leases.status().resourceVersion;
     const version = await live.probe(over.signal).catch(() => undefined);
     const answered = version !== undefined;
-    ended.abort();
+    ended.abort(abortReason);
     await timer;
     signal.removeEventListener('abort', giveUp);
     meter.add(probesTotal, 1, { result: answered ? 'answered' : 'failed' });

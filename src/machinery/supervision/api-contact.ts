@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import { LinkedAbort } from './abort.ts';
+import { abortReason, LinkedAbort } from './abort.ts';
 
 /** Time without an answer after which the next one ends all backoffs; after a shorter one they are short by themselves. */
 export const lostAfterMs = 5_000;
@@ -26,7 +26,7 @@ export class ApiContact {
     if (!isRestored) return;
     const restored = this.#restored;
     this.#restored = new AbortController();
-    restored.abort();
+    restored.abort(abortReason);
   }
 
   /** Sleeps for `ms` at most, and less if contact is restored: then true. Never rejects. */

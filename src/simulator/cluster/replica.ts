@@ -72,7 +72,7 @@ export class Replica {
     if (this.#options.machine.isSuspended) return this.#startLater();
     const { name, timeline, machine, trace, random, config, makeLanes } = this.#options;
     this.#starts += 1;
-    trace.add(name, `started (${this.#starts})`);
+    trace.add(name, () => `started (${this.#starts})`);
     const process = new VirtualProcess(timeline, machine);
     const meter = new SimulatedMeter();
     const mayWrite = (): boolean => manager.mayWrite();
@@ -110,7 +110,7 @@ export class Replica {
     if (run === undefined || run.hasEnded) return;
     run.process.kill();
     run.hasEnded = true;
-    this.#options.trace.add(this.name, 'killed');
+    this.#options.trace.add(this.name, () => 'killed');
     this.#startAfter(downMs);
   }
 
@@ -129,7 +129,7 @@ export class Replica {
   async #follow(run: Run): Promise<void> {
     try {
       const how = await run.manager.run(run.stop.signal);
-      this.#options.trace.add(this.name, `ended: ${how}`);
+      this.#options.trace.add(this.name, () => `ended: ${how}`);
     } catch (error) {
       this.#options.onFailed(error);
     }
@@ -185,9 +185,13 @@ class SimulatedMeter implements Meter {
     this.#shown.push(show);
   }
 
-  /** Value of a metric as in a scrape; 0 for a metric without a value. */
-  read({ name }: MetricDefinition): number {
+  /** Everything is computed that a scrape shows. */
+  scrape(): void {
     for (const show of this.#shown) show();
+  }
+
+  /** Sum of a counter so far, or value of a gauge at the last scrape; 0 for a metric without a value. */
+  read({ name }: MetricDefinition): number {
     return this.#totals.get(name) ?? 0;
   }
 }

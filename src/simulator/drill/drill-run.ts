@@ -55,7 +55,7 @@ export class DrillRun {
     this.#drill = drill;
     this.#fromMs = world.timeline.nowMs;
     if (drill === undefined) return undefined;
-    world.trace.add('run', `drill: ${drill.name}`);
+    world.trace.add('run', () => `drill: ${drill.name}`);
     this.#record.begin();
     new FaultDriver(world, 'drill').schedule(drill.acts.map((act) => ({ ...act, atMs: act.atMs + this.#fromMs })));
     return drill;

@@ -53,7 +53,7 @@ export class FaultDriver {
   schedule(planned: readonly PlannedFault[]): void {
     for (const { atMs, forMs, fault } of planned) {
       this.#world.timeline.at(atMs, () => {
-        this.#world.trace.add('fault', `${JSON.stringify(fault)} for ${forMs} ms`);
+        this.#world.trace.add('fault', () => `${JSON.stringify(fault)} for ${forMs} ms`);
         const undo = this.#begin(fault, forMs);
         if (undo === nothing) return;
         this.#lasting.set(fault, undo);
@@ -69,7 +69,7 @@ export class FaultDriver {
 
   #end(fault: WorldFault, undo: Undo): void {
     if (!this.#lasting.delete(fault)) return;
-    this.#world.trace.add('fault', `end of ${fault.kind}`);
+    this.#world.trace.add('fault', () => `end of ${fault.kind}`);
     undo();
     if (fault.kind !== 'undecodable-objects') return;
     this.#repair(fault);
@@ -248,7 +248,7 @@ export class FaultDriver {
       act();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.#world.trace.add('user', `refused: ${error.message}`);
+      this.#world.trace.add('user', () => `refused: ${error.message}`);
     }
   }
 }

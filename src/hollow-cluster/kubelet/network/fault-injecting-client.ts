@@ -13,6 +13,7 @@ import type {
 } from '../../../machinery/ports/kube-reader.ts';
 import type { DeleteOptions, KubeWriter, PatchType, WriteOptions } from '../../../machinery/ports/kube-writer.ts';
 import type { Random } from '../../../machinery/ports/random.ts';
+import { abortReason } from '../../../machinery/supervision/abort.ts';
 import { decideTransit, isHeartbeat, type NetworkRequest, type NetworkRule, type Transit } from './network-rule.ts';
 
 /** State of a node's connection, for components that deliver data to it without requests. */
@@ -236,7 +237,7 @@ export class FaultInjectingClient implements KubeReader, KubeWriter, NodeConnect
   async #changed(ms: number, signal: AbortSignal): Promise<void> {
     const waiting = new AbortController();
     const wake = (): void => {
-      waiting.abort();
+      waiting.abort(abortReason);
     };
     this.#changeListeners ??= new Set();
     this.#changeListeners.add(wake);
