@@ -84,15 +84,27 @@ export function isCanonicalTime(text: string, micros = false): boolean {
   return text.length === (micros ? microChars : secondChars) && parseCommon(text) !== undefined;
 }
 
-/** The last result: the times of one status, and those of one moment, are the same second. */
-let last = { second: Number.NaN, text: '', dateTime: '' };
+interface FormattedSecond {
+  readonly second: number;
+  readonly text: string;
+  readonly dateTime: string;
+}
 
-function formatSecond(second: number): typeof last {
-  if (last.second !== second) {
-    const dateTime = new Date(second * 1_000).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
-    last = { second, text: `${dateTime}Z`, dateTime };
-  }
-  return last;
+/**
+ * Results for the last seconds, each at its remainder: the times of one status, and those of one moment, are the same second
+ * or, on machines whose clocks differ, one of a few.
+ */
+const formatted: FormattedSecond[] = [];
+const formattedMax = 64;
+
+function formatSecond(second: number): FormattedSecond {
+  const place = Math.abs(second % formattedMax);
+  const known = formatted[place];
+  if (known?.second === second) return known;
+  const dateTime = new Date(second * 1_000).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
+  const made = { second, text: `${dateTime}Z`, dateTime };
+  formatted[place] = made;
+  return made;
 }
 
 /** Whether RFC 3339 can represent the time: from the year 0 to 9999. */

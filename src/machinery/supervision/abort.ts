@@ -4,6 +4,36 @@
  */
 export const abortReason = new DOMException('aborted', 'AbortError');
 
+/**
+ * One abort listener for each signal, shared by all its subscribers: adding and removing a listener of a signal costs more
+ * than most of the waits that use it. The set of a signal lives as long as the signal.
+ */
+export class SharedAbortListeners {
+  readonly #listeners = new WeakMap<AbortSignal, Set<() => void>>();
+
+  /** `onAbort` is called once, when the signal aborts; never if it has aborted already. */
+  add(signal: AbortSignal, onAbort: () => void): void {
+    const known = this.#listeners.get(signal);
+    if (known !== undefined) {
+      known.add(onAbort);
+      return;
+    }
+    const listeners = new Set([onAbort]);
+    this.#listeners.set(signal, listeners);
+    const notify = (): void => {
+      this.#listeners.delete(signal);
+      for (const listener of listeners) listener();
+    };
+    signal.addEventListener('abort', notify, { once: true });
+  }
+
+  remove(signal: AbortSignal, onAbort: () => void): void {
+    this.#listeners.get(signal)?.delete(onAbort);
+  }
+}
+
+const parentListeners = new SharedAbortListeners();
+
 /** Aborts with any parent signal, or by {@link abort}. {@link release} removes its listeners. */
 export class LinkedAbort {
   readonly #controller = new AbortController();
@@ -11,7 +41,7 @@ export class LinkedAbort {
 
   constructor(...parents: readonly AbortSignal[]) {
     this.#parents = parents;
-    for (const parent of parents) parent.addEventListener('abort', this.abort);
+    for (const parent of parents) parentListeners.add(parent, this.abort);
     if (parents.some((parent) => parent.aborted)) this.abort();
   }
 
@@ -22,7 +52,7 @@ export class LinkedAbort {
   readonly abort = (): void => this.#controller.abort(abortReason);
 
   release(): void {
-    for (const parent of this.#parents) parent.removeEventListener('abort', this.abort);
+    for (const parent of this.#parents) parentListeners.remove(parent, this.abort);
   }
 }
 
@@ -53,33 +83,5 @@ async function raceWithAbort<T>(promises: readonly Promise<T>[], signal: AbortSi
     return await Promise.race(promises);
   } finally {
     signal.removeEventListener('abort', onAbort);
-  }
-}
-
-/**
- * One abort listener for each signal, shared by all its subscribers: adding and removing a listener of a signal costs more
- * than most of the waits that use it. The set of a signal lives as long as the signal.
- */
-export class SharedAbortListeners {
-  readonly #listeners = new WeakMap<AbortSignal, Set<() => void>>();
-
-  /** `onAbort` is called once, when the signal aborts; never if it has aborted already. */
-  add(signal: AbortSignal, onAbort: () => void): void {
-    const known = this.#listeners.get(signal);
-    if (known !== undefined) {
-      known.add(onAbort);
-      return;
-    }
-    const listeners = new Set([onAbort]);
-    this.#listeners.set(signal, listeners);
-    const notify = (): void => {
-      this.#listeners.delete(signal);
-      for (const listener of listeners) listener();
-    };
-    signal.addEventListener('abort', notify, { once: true });
-  }
-
-  remove(signal: AbortSignal, onAbort: () => void): void {
-    this.#listeners.get(signal)?.delete(onAbort);
   }
 }

@@ -16,9 +16,11 @@ type Kind = CollectionSize['per'];
 export class SizeChecker {
   readonly #world: World;
   readonly #report: Report;
-  /** By name: when it last existed. */
+  /** By name: when it last existed. Of pods: of those that are gone. */
   readonly #seenMs: Readonly<Record<Kind, Map<string, number>>> = { node: new Map(), pod: new Map(), zone: new Map() };
   #memoryMs: number;
+  /** Pods that exist. */
+  readonly #pods = new Set<string>();
   /** Nodes before a change of their labels, oldest first. */
   readonly #relabelled: { readonly atMs: number; readonly node: Node }[] = [];
 
@@ -29,7 +31,12 @@ export class SizeChecker {
     this.#memoryMs = memoryMs;
     world.storage.onCommit((resource, change) => {
       if (resource === 'nodes') this.#noteNode(change);
-      if (resource === 'pods') this.#note('pod', change.object.key);
+      if (resource === 'pods') this.#notePod(change);
+    });
+    world.storage.onRestore(() => {
+      for (const name of this.#pods) this.#note('pod', name);
+      this.#pods.clear();
+      for (const { metadata } of world.storage.list('pods')) this.#pods.add(`${metadata.namespace}/${metadata.name}`);
     });
   }
 
@@ -57,7 +64,12 @@ export class SizeChecker {
     for (const node of [...nodes, ...this.#recentlyRelabelled()]) {
       for (const zone of levelsOf(countedZoneOf(node, config.policies))) this.#note('zone', zone);
     }
-    for (const { metadata } of storage.list('pods')) this.#note('pod', `${metadata.namespace}/${metadata.name}`);
+  }
+
+  #notePod({ kind, object }: StoreChange): void {
+    if (kind === 'deleted') this.#pods.delete(object.key);
+    else this.#pods.add(object.key);
+    if (kind === 'deleted') this.#note('pod', object.key);
   }
 
   #noteNode({ object, previous }: StoreChange): void {
@@ -82,6 +94,9 @@ export class SizeChecker {
     const sinceMs = this.#world.timeline.nowMs - this.#memoryMs;
     const seen = this.#seenMs[kind];
     for (const [name, atMs] of seen) if (atMs < sinceMs) seen.delete(name);
-    return seen.size;
+    if (kind !== 'pod') return seen.size;
+    // A pod that is created again under its name counts once.
+    for (const name of seen.keys()) if (this.#pods.has(name)) seen.delete(name);
+    return seen.size + this.#pods.size;
   }
 }

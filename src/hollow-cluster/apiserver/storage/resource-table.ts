@@ -31,6 +31,8 @@ export class ResourceTable {
   readonly #snapshots = new Map<number, Tree>();
   /** Revision of the last change of this table: the current state is also the state at every later revision. */
   #changedAt: number;
+  /** State of now, since the last change: it is read more often than it changes. */
+  #now: Snapshot | undefined;
 
   constructor(revision: number, size: WindowSize | undefined) {
     this.window = new WatchWindow(revision, size);
@@ -46,6 +48,7 @@ export class ResourceTable {
   }
 
   apply(change: StoreChange): void {
+    this.#now = undefined;
     if (change.kind === 'deleted') this.#tree.delete(change.object.key);
     else this.#tree.set(change.object.key, change.object);
     this.#changedAt = change.revision;
@@ -55,6 +58,7 @@ export class ResourceTable {
 
   /** Replaces the state and drops the history; watchers are not notified. */
   reset(state: Snapshot | undefined, revision: number): void {
+    this.#now = undefined;
     this.#tree.clear();
     for (const object of state?.from('') ?? []) this.#tree.set(object.key, object);
     this.#snapshots.clear();
@@ -63,7 +67,8 @@ export class ResourceTable {
   }
 
   now(): Snapshot {
-    return asSnapshot(this.#tree.clone());
+    this.#now ??= asSnapshot(this.#tree.clone());
+    return this.#now;
   }
 
   /** The state at `revision`; undefined if it is no longer available. */
