@@ -132,6 +132,7 @@ class SeedRun {
     this.world.trace.add('run', () => 'the faults have ended');
     // What users do ends with the faults, and begins again with the drill.
     this.world.workload.pins = false;
+    this.world.settingsLag = false;
     this.#moveSilentBack();
     await this.#settle();
     if (this.#violation === undefined && this.#settledMs !== undefined) await this.#runDrill();

@@ -80,6 +80,8 @@ export class World {
   graceMsMin: number;
   /** The settings of the replicas, from each of these times on; never empty. */
   readonly settings: SettingsFrom[] = [];
+  /** Whether changed settings reach a replica late, in a cluster whose plan says so. */
+  settingsLag = true;
   /** When etcd was restored last. */
   restoredAtMs = Number.NEGATIVE_INFINITY;
   /** When the last lease could be decoded again; Infinity while one cannot. */
@@ -207,9 +209,13 @@ export class World {
     this.#config = { ...this.#config, ...controller };
     this.settings.push({ fromMs: this.timeline.nowMs, options: controller });
     this.graceMsMin = Math.min(this.graceMsMin, shortestGraceMs(controller));
-    for (const { run } of [...this.replicas.values(), this.shadow].filter((replica) => replica !== undefined)) {
-      run?.process.arrive(() => run.manager.optionsChanged([{ setting: 'controller', from: 'before', to: 'after' }]));
-    }
+    for (const replica of [...this.replicas.values(), this.shadow]) if (replica !== undefined) this.#reach(replica);
+  }
+
+  #reach(replica: Replica): void {
+    const { settingsLagMsMax } = this.#options.plan;
+    if (settingsLagMsMax === undefined || !this.settingsLag) return replica.adoptConfig();
+    this.timeline.after(between(this.random, 0, settingsLagMsMax), () => replica.adoptConfig());
   }
 
   #every(periodMs: number, run: () => void): void {

@@ -111,12 +111,12 @@ export class RequestChecker {
   }
 
   /** Immediately before a request is sent its reason holds, as far as the sender knows. */
-  #checkReason({ name, run }: Replica, line: RequestLine): void {
+  #checkReason({ name, run, config }: Replica, line: RequestLine): void {
     if (run === undefined) return;
     const why =
-      whyHeld(this.#world.config, run, line) ??
-      whyBudgetNotAsked(this.#world.config, run, line) ??
-      (isUnknown(line) ? whyNotUnknown(run, line.name) : whyNotDeleted(this.#world.config, run, line));
+      whyHeld(config, run, line) ??
+      whyBudgetNotAsked(config, run, line) ??
+      (isUnknown(line) ? whyNotUnknown(run, line.name) : whyNotDeleted(config, run, line));
     if (why !== undefined)
       this.#report('write-still-wanted', line.name, `${describe(line)} by ${name} although ${why}`);
   }

@@ -22,6 +22,8 @@ export interface ClusterPlan {
   readonly hasShadow?: boolean;
   /** Writes in flight, of each kind; absent: the default. */
   readonly concurrentWrites?: number;
+  /** A replica has changed settings after this time at most, each after another one; absent: all have them at once. */
+  readonly settingsLagMsMax?: number;
   /** Requests per second and burst of the main client. */
   readonly limits: { readonly qps: number; readonly burst: number };
   /** One leg, without faults. */

@@ -1,5 +1,6 @@
-// Clusters that few seeds have: other modes of the controller, other numbers of writes at once, many nodes. They have random
-// sources of their own, so that the other seeds have the cluster that they had before.
+// Clusters that few seeds have: other modes of the controller, other numbers of writes at once, many nodes, replicas that get
+// changed settings one after another. They have random sources of their own, so that the other seeds have the cluster that
+// they had before.
 import { SeededRandom } from '../../hollow-cluster/kubelet/faults/seeded-random.ts';
 import type { Random } from '../../machinery/ports/random.ts';
 import { chance, oneOf, wholeBetween } from '../draw.ts';
@@ -22,6 +23,7 @@ const variants: readonly Variant[] = [
   { source: 0x2_45_a2, share: 0.03, vary: addShadow },
   { source: 0x2_49_87, share: 0.1, vary: varyWrites },
   { source: 0x2_49_8a, share: 0.01, vary: addNodes },
+  { source: 0x2_53_07, share: 0.05, vary: delaySettings },
 ];
 
 export function varyCluster(seed: number, plan: ClusterPlan): ClusterPlan {
@@ -55,4 +57,8 @@ function addNodes(random: Random, cluster: ClusterPlan): ClusterPlan {
     zone: zoneNames[index % zones] ?? 'a',
   }));
   return { ...cluster, nodes, podsPerNode: Math.min(1, cluster.podsPerNode) };
+}
+
+function delaySettings(random: Random, cluster: ClusterPlan): ClusterPlan {
+  return { ...cluster, settingsLagMsMax: oneOf(random, [2_000, 20_000]) };
 }

@@ -28,6 +28,7 @@ interface ReplicaOptions {
   readonly network: Network;
   readonly random: Random;
   readonly trace: Trace;
+  /** The latest settings. */
   readonly config: () => ManagerConfig;
   readonly limits: MainLimits;
   readonly makeLanes: () => WriteLanes;
@@ -57,10 +58,24 @@ export class Replica {
   readonly #options: ReplicaOptions;
   #run: Run | undefined;
   #starts = 0;
+  #config: ManagerConfig;
 
   constructor(options: ReplicaOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#config = options.config();
+  }
+
+  /** The settings that it has: not always the latest. */
+  get config(): ManagerConfig {
+    return this.#config;
+  }
+
+  /** The latest settings reach it. */
+  adoptConfig(): void {
+    this.#config = this.#options.config();
+    const { run } = this;
+    run?.process.arrive(() => run.manager.optionsChanged([{ setting: 'controller', from: 'before', to: 'after' }]));
   }
 
   /** The process that runs now; undefined while it is restarted. */
@@ -70,8 +85,10 @@ export class Replica {
 
   start(): void {
     if (this.#options.machine.isSuspended) return this.#startLater();
-    const { name, timeline, machine, trace, random, config, makeLanes } = this.#options;
+    const { name, timeline, machine, trace, random, makeLanes } = this.#options;
     this.#starts += 1;
+    this.#config = this.#options.config();
+    const { config } = this;
     trace.add(name, () => `started (${this.#starts})`);
     const process = new VirtualProcess(timeline, machine);
     const meter = new SimulatedMeter();
@@ -79,15 +96,15 @@ export class Replica {
     const client = (clientName: string, limits: ClientLimits, gate?: () => boolean): SimulatedClient =>
       this.#client(process, clientName, limits, gate);
     const manager = new Manager({
-      config: { current: config },
+      config: { current: () => this.#config },
       apis: {
         main: client('main', this.#options.limits, mayWrite),
         freshness: client('freshness', freshnessLimits, mayWrite),
-        writing: config().shadow
+        writing: config.shadow
           ? undefined
           : {
               events: client('events', eventLimits(this.#options.limits), mayWrite),
-              election: client('election', electionLimits(config().leaderElectRenewDeadlineMs)),
+              election: client('election', electionLimits(config.leaderElectRenewDeadlineMs)),
               canary: client('canary', canaryLimits, mayWrite),
             },
       },
