@@ -11,7 +11,7 @@ let immediates = 0;
 
 /**
  * Calls back when every promise has settled that waits for nothing else. Between two immediates of one turn Node.js runs all
- * promises and ticks, and ends the process for a rejection that nobody handles, as at the end of a turn.
+ * promises and ticks, and ends the process for an unhandled rejection, as at the end of a turn.
  */
 function settle(then: () => void): void {
   waiting.push(then);

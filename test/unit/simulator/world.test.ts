@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ReplicaWorld } from '../../../support/replica-world.ts';
+import { ReplicaWorld } from '../../support/replica-world.ts';
 
 test('changed settings reach each replica at another time, and in a drill at once', async () => {
   using world = new ReplicaWorld({ replicas: 2, settingsLagMsMax: 20_000 });
