@@ -104,6 +104,11 @@ const otherFlags: Readonly<Record<string, string>> = {
   suite: 'npm run test:upstream',
   explain: 'npm run test:upstream',
   values: 'helm',
+  story: 'npm run test:cluster',
+  rounds: 'npm run test:cluster',
+  beside: 'npm run test:cluster',
+  keep: 'npm run test:cluster',
+  prefix: 'npm run test:cluster',
   'without-tests': 'npm run check',
   'use-service-account-credentials': 'kube-controller-manager',
   // A placeholder.

@@ -18,7 +18,7 @@ export interface StoryRun {
 
 /** Runs stories one after the other, each from a healthy cluster. Those of kube-controller-manager alternate with those of this controller. */
 export async function runStories(stage: Stage, plan: Plan, say: (text: string) => void): Promise<readonly StoryRun[]> {
-  await stage.use('ours');
+  await stage.use('node-lifecycle-controller');
   await stage.addWorkload();
   const runs: StoryRun[] = [];
   for (const [story, actor] of order(plan)) {
@@ -31,9 +31,11 @@ export async function runStories(stage: Stage, plan: Plan, say: (text: string) =
 }
 
 function order({ stories, rounds, beside }: Plan): readonly (readonly [Story, Actor])[] {
-  const ours = stories.map((story) => [story, 'ours'] as const);
-  const inTree = stories.filter(({ isComparable }) => isComparable).map((story) => [story, 'in-tree'] as const);
-  return Array.from({ length: rounds }, () => (beside ? [...ours, ...inTree] : ours)).flat();
+  const own = stories.map((story) => [story, 'node-lifecycle-controller'] as const);
+  const inTree = stories
+    .filter(({ isComparable }) => isComparable)
+    .map((story) => [story, 'kube-controller-manager'] as const);
+  return Array.from({ length: rounds }, () => (beside ? [...own, ...inTree] : own)).flat();
 }
 
 async function runStory(stage: Stage, story: Story, actor: Actor): Promise<StoryRun> {
@@ -42,7 +44,9 @@ async function runStory(stage: Stage, story: Story, actor: Actor): Promise<Story
     await stage.reset();
     const times = await story.run(stage);
     const late =
-      actor === 'in-tree' ? [] : Object.entries(story.limits).filter(([what, most]) => (times[what] ?? 0) > most);
+      actor === 'kube-controller-manager'
+        ? []
+        : Object.entries(story.limits).filter(([what, most]) => (times[what] ?? 0) > most);
     const failure = late.map(([what, most]) => `${what} after ${times[what]} s, at most ${most}`).join('; ');
     return { story: story.name, actor, times, failure: failure === '' ? undefined : failure };
   } catch (error) {

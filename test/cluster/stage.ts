@@ -12,7 +12,7 @@ const namespace = 'node-lifecycle-controller';
 const leasePath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/node-lifecycle-controller';
 
 /** Who detects and evicts: this controller, or those of kube-controller-manager. */
-export type Actor = 'ours' | 'in-tree';
+export type Actor = 'node-lifecycle-controller' | 'kube-controller-manager';
 
 export class Stage {
   readonly cluster: RealCluster;
@@ -32,9 +32,10 @@ export class Stage {
   /** Hands the cluster over, as docs/install.md says: the one that acts is started before the other one is stopped. */
   async use(actor: Actor): Promise<void> {
     if (this.#actor === actor) return;
-    if (actor === 'ours') await this.#install();
-    await this.#restartControllerManager(actor === 'ours' ? withoutReplaced : otherControllers);
-    if (actor === 'in-tree') await this.cluster.kubectl('delete', 'namespace', namespace, '--ignore-not-found');
+    if (actor === 'node-lifecycle-controller') await this.#install();
+    await this.#restartControllerManager(actor === 'node-lifecycle-controller' ? withoutReplaced : otherControllers);
+    if (actor === 'kube-controller-manager')
+      await this.cluster.kubectl('delete', 'namespace', namespace, '--ignore-not-found');
     this.#actor = actor;
   }
 
@@ -73,7 +74,7 @@ export class Stage {
   /** Nodes that were silent and recovered, by their boot ID, as all replicas counted them; empty with the in-tree controllers. */
   async recoveries(): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    if (this.#actor !== 'ours') return counts;
+    if (this.#actor !== 'node-lifecycle-controller') return counts;
     const pods = await this.cluster.api.list(`/api/v1/namespaces/${namespace}/pods`);
     for (const pod of pods.filter(isServing)) {
       const text = await this.#metricsOf(pod);
@@ -95,7 +96,7 @@ export class Stage {
 
   /** Exactly so many more nodes recovered, by their boot ID; an error if the counters say otherwise. */
   async expectRecoveries(before: ReadonlyMap<string, number>, more: Readonly<Record<string, number>>): Promise<void> {
-    if (this.#actor !== 'ours') return;
+    if (this.#actor !== 'node-lifecycle-controller') return;
     const after = await this.recoveries();
     for (const boot of ['same', 'changed', 'unknown']) {
       const counted = (after.get(boot) ?? 0) - (before.get(boot) ?? 0);

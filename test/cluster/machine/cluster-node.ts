@@ -82,7 +82,7 @@ export class ClusterNode {
     }
   }
 
-  /** Kills process 1, and with it everything on the node at once. Nothing is said to anybody. */
+  /** Kills process 1, and with it everything on the node at once. No component is notified. */
   async powerOff(): Promise<void> {
     const pid = this.#processOne;
     if (pid === undefined) return;

@@ -10,9 +10,9 @@ async function run(stage: Stage): Promise<Times> {
   await cluster.nodes[node].cable('out');
   await timeline.when('4 of 4 serve', 150, () => stage.servingBeside('web', node) === 4);
   timeline.mark('handed back');
-  await stage.use('in-tree');
+  await stage.use('kube-controller-manager');
   const tainted = await timeline.when('NoExecute by the in-tree controllers', 120, () => stage.isTainted(node));
-  await stage.use('ours');
+  await stage.use('node-lifecycle-controller');
   if (!stage.isUnknown(node) || stage.servingBeside('web', node) !== 4)
     throw new Error('the dead node came to life on paper');
   timeline.mark(`the cable of ${node} is in`);
