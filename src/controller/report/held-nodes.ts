@@ -4,6 +4,7 @@ import type { HealthTransitions } from '../health/health-transitions.ts';
 import type { Act, HoldKind, HoldReader } from '../model/holds.ts';
 import type { PolicyStage } from '../policies/policy-stage.ts';
 import type { PodMarkingQueues } from '../pod-readiness/pod-marking-queues.ts';
+import type { TaintEvictor } from '../taint-eviction/taint-evictor.ts';
 import type { ZoneTaintQueues } from '../tainting/zone-taint-queues.ts';
 import type { ZoneTable } from '../zones/zone-table.ts';
 
@@ -31,6 +32,7 @@ interface HeldNodesSources {
   readonly zones: Pick<ZoneTable, 'fullDisruption' | 'unreadyMembers'>;
   readonly queues: Pick<ZoneTaintQueues, 'keys'>;
   readonly marking: Pick<PodMarkingQueues, 'waiting'>;
+  readonly evictor: Pick<TaintEvictor, 'heldNodes'>;
   /** Undefined in taint mode. */
   readonly podEvictor: unknown;
 }
@@ -56,7 +58,7 @@ function selectShown({ policies }: HeldNodesSources): Readonly<Partial<Record<Ho
 
 /** Each node for which something may be due, with the first such act. */
 function listDue(sources: HeldNodesSources): ReadonlyMap<string, Act> {
-  const { holds, policies, transitions, zones, queues, marking, podEvictor } = sources;
+  const { holds, policies, transitions, zones, queues, marking, evictor, podEvictor } = sources;
   const emptying: Act = podEvictor === undefined ? 'add-no-execute' : 'empty-node';
   const due = new Map<string, Act>();
   const add = (nodes: Iterable<string>, act: Act): void => {
@@ -69,5 +71,6 @@ function listDue(sources: HeldNodesSources): ReadonlyMap<string, Act> {
   add(holds.withheldNodes(), emptying);
   add(policies.maintenance.unready(), emptying);
   add(policies.breakerHeld() ?? [], emptying);
+  add(evictor.heldNodes(), 'delete-for-health');
   return due;
 }

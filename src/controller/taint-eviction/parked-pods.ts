@@ -82,6 +82,11 @@ export class ParkedPods {
     }
   }
 
+  /** The nodes of these pods. */
+  nodes(): Iterable<string> {
+    return this.#byNode.keys();
+  }
+
   /** Number of pods. */
   get size(): number {
     return this.#nodeOf.size;

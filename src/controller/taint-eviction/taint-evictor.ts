@@ -227,6 +227,11 @@ export class TaintEvictor {
     return taints.map(({ taint, sinceMs }) => ({ taint, sinceMs: Math.max(sinceMs, boundMs) }));
   }
 
+  /** Nodes of which pods are due, and held. */
+  heldNodes(): Iterable<string> {
+    return this.#parked.nodes();
+  }
+
   /** Number of pods of the largest collection. */
   get size(): number {
     const queued = Math.max(this.#queue.remembered, this.#evaluations.size);

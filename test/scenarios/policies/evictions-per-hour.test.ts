@@ -7,6 +7,8 @@ import type { NodePolicy } from '../../../src/controller/model/policy.ts';
 import { Budget } from '../../support/budget.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
+import { DashboardWorld } from '../../support/dashboard-world.ts';
+import { explainNode, explainPod } from '../../support/explained.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
 
 const hourS = 3_600;
@@ -54,6 +56,25 @@ for (const [mode, over] of Object.entries(modes))
     await world.advance(hourS);
     assert.deepEqual([leftOf(world), mostInAnHour(world)], [12, 5]);
   });
+
+test('gauge, dashboard and explain name the limit, and when the next eviction is expected', async () => {
+  await using world = aWorld();
+  await fail(world);
+  await world.advance(60);
+  const waiting = pods.filter((pod) => !world.evicted().includes(pod));
+  const node = `a-${pods.indexOf(waiting[0] ?? '') % 2}`;
+  assert.equal(world.meter.read().get('node_lifecycle_held_nodes{reason="hourly-limit"}'), 2);
+  const { holds } = explainNode(world, node);
+  assert.deepEqual(
+    holds.map(({ kind }) => kind),
+    ['hourly-limit'],
+  );
+  await using board = new DashboardWorld(world);
+  const cell = board.keeper.table.compute(node);
+  assert.match(cell?.held ?? '', /evict/u);
+  const eviction = explainPod(world, waiting[0] ?? '').eviction;
+  assert.ok((eviction?.when.inSeconds ?? 0) > hourS - 120, `expected in ${eviction?.when.inSeconds} s`);
+});
 
 test('slow requests that are sent beside each other do not exceed it, and those that fail give their places back', async () => {
   await using world = aWorld({ maxEvictionsPerHour: 3 });
