@@ -23,13 +23,18 @@ export function snapshotOf(world: ControllerWorld): LiveSnapshot {
 export function explainNode(world: ControllerWorld, name: string): NodeOutlook {
   const outlook = snapshotOf(world).node(name);
   assert.ok(outlook, `node ${name} is known`);
-  return checkedPage('/explain/nodes/NAME', outlook);
+  return isMalformed(outlook) ? outlook : checkedPage('/explain/nodes/NAME', outlook);
+}
+
+/** The page shows what a malformed object contains, whatever its type. */
+function isMalformed({ problems }: Pick<NodeOutlook, 'problems'>): boolean {
+  return problems.length > 0;
 }
 
 export function explainPod(world: ControllerWorld, name: string): PodOutlook {
   const outlook = snapshotOf(world).pod('default', name);
   assert.ok(outlook, `pod ${name} is known`);
-  return checkedPage('/explain/pods/NAMESPACE/NAME', outlook);
+  return isMalformed(outlook) ? outlook : checkedPage('/explain/pods/NAMESPACE/NAME', outlook);
 }
 
 export function statusOf(world: ControllerWorld): StatusOutlook {
