@@ -2,6 +2,7 @@ import { flappingTaintKey, type Taint } from '../../machinery/api/taints.ts';
 import { buildEvictionForecast, buildNodeForecast, type EvictionForecast } from './build-forecasts.ts';
 import { buildEvictionPartHolds, buildProcessHolds } from './build-holds.ts';
 import { buildNextActions } from './build-next-actions.ts';
+import { buildShownTaint } from './build-shown-fields.ts';
 import { buildZoneOutlook } from './build-zone-outlook.ts';
 import { formatAction, formatEstimate, formatEviction, formatPast, toSeconds } from './format-time.ts';
 import type { NodeOutlook } from './pages.ts';
@@ -67,7 +68,8 @@ function buildHeartbeat({
 function buildTaints({ taints, flapping, cluster }: NodeReport): NodeOutlook['taints'] {
   const isKept = flapping.state.kind === 'kept' || flapping.state.kind === 'due';
   const kept: readonly Taint[] = isKept ? [{ key: flappingTaintKey, effect: 'NoSchedule' }] : [];
-  return { carried: taints.carried, wanted: cluster.runs.nodeLifecycle ? [...taints.wanted, ...kept] : null };
+  const carried = taints.carried.map(buildShownTaint);
+  return { carried, wanted: cluster.runs.nodeLifecycle ? [...taints.wanted, ...kept] : null };
 }
 
 /** What most nodes do not have. */

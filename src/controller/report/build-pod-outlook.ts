@@ -12,6 +12,7 @@ import {
   toleranceOf,
 } from './build-forecasts.ts';
 import { buildEvictionPartHolds, buildProcessHolds, buildRemovalHolds, selectEvictingPart } from './build-holds.ts';
+import { buildShownTaint, buildShownToleration } from './build-shown-fields.ts';
 import { formatAction, formatEstimate, formatEviction, formatPast } from './format-time.ts';
 import type { ExplainedHold, PodOutlook, StayOutlook } from './pages.ts';
 import type { PodReport } from './read-pod.ts';
@@ -117,9 +118,9 @@ function buildCountdown(
   const { toleration, seconds } = toleranceOf(matching);
   const forEver = seconds === Infinity;
   return {
-    taint,
+    taint: buildShownTaint(taint),
     since: formatPast(sinceMs, now),
-    toleration: toleration ?? null,
+    toleration: toleration === undefined ? null : buildShownToleration(toleration),
     toleratedSeconds: forEver ? null : seconds,
     ends: forEver ? null : formatEstimate(sinceMs + seconds * 1_000, now),
   };
