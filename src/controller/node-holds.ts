@@ -28,6 +28,7 @@ import {
 import type { ControllerSelection } from './model/options.ts';
 import type { OutageHold } from './outage/path-failure-hold.ts';
 import type { OutageWatch } from './outage/outage-watch.ts';
+import type { Place } from './policies/hourly-evictions.ts';
 import type { PolicyStage } from './policies/policy-stage.ts';
 import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import type { AwaitedHeartbeats } from './zones/awaited-heartbeats.ts';
@@ -73,8 +74,8 @@ export class NodeHolds implements Holds, HoldReader {
     return new HoldingWriter({ writer, holds: this, clock: this.#options.clock });
   }
 
-  heldForMs(node: string, act: Act): number {
-    const hold = this.ask(node, act);
+  heldForMs(node: string, act: Act, pod?: string): number {
+    const hold = this.ask(node, act, pod);
     return hold === undefined ? 0 : Math.min(hold.untilMs - this.#nowMs(), hold.askAgainMs);
   }
 
@@ -87,7 +88,8 @@ export class NodeHolds implements Holds, HoldReader {
   ask(node: string, act: Act, pod?: string): Hold | undefined {
     const { policies } = this.#stages;
     policies.noteQuestion(node);
-    const evidence = new NodeHoldEvidence(node, this.#stages, this.#options, pod);
+    const place: Place | undefined = pod === undefined ? undefined : { pod, besides: 'all' };
+    const evidence = new NodeHoldEvidence(node, this.#stages, this.#options, place);
     const hold = decideHold(evidence, act, { nowMs: this.#nowMs(), ends: endsAsked });
     this.#log.note(node, reportedAct[act], evidence.mode);
     const addsTaint = act === 'add-no-execute' || act === 'add-out-of-service';
@@ -103,6 +105,11 @@ export class NodeHolds implements Holds, HoldReader {
 
   of(node: string, ...acts: readonly Act[]): Iterable<Hold> {
     return holdsOf(this.evidenceOf(node), acts, this.#nowMs());
+  }
+
+  ofPod(node: string, pod: string, act: Act): Iterable<Hold> {
+    const place: Place = { pod, besides: 'evicted' };
+    return holdsOf(new NodeHoldEvidence(node, this.#stages, this.#options, place), [act], this.#nowMs());
   }
 
   *ofAll(): Iterable<Hold> {
@@ -168,14 +175,14 @@ class NodeHoldEvidence implements HoldEvidence {
   readonly #node: string;
   readonly #stages: HoldingStages;
   readonly #options: NodeHoldsOptions;
-  readonly #pod: string | undefined;
+  readonly #place: Place | undefined;
 
-  /** `pod`: the uid of a pod that is to be evicted. */
-  constructor(node: string, stages: HoldingStages, options: NodeHoldsOptions, pod?: string) {
+  /** `place`: of a pod that is to be evicted. */
+  constructor(node: string, stages: HoldingStages, options: NodeHoldsOptions, place?: Place) {
     this.#node = node;
     this.#stages = stages;
     this.#options = options;
-    this.#pod = pod;
+    this.#place = place;
   }
 
   get mode(): HoldEvidence['mode'] {
@@ -200,7 +207,7 @@ class NodeHoldEvidence implements HoldEvidence {
   }
 
   get hourlyLimit(): HoldEvidence['hourlyLimit'] {
-    return this.#stages.policies.hourly.reachedFor(this.#node, this.#pod);
+    return this.#stages.policies.hourly.reachedFor(this.#node, this.#place);
   }
 
   get stale(): HoldEvidence['stale'] {

@@ -77,7 +77,7 @@ export class TaintEvictionWorld implements World {
       recorder: this.#recorder,
       meter,
       clock,
-      holds: { ask: () => undefined, of: () => [] },
+      holds: { ask: () => undefined, of: () => [], ofPod: () => [] },
       isNodeWatchBehind: () => false,
       liveNode: () => assert.fail('not expected'),
     });

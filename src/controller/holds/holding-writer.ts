@@ -42,16 +42,30 @@ export class HoldingWriter implements ClosableWriter {
     if (write === undefined) return writer.carryOut(command, stillWanted, signal);
     const hold = this.#ask(write);
     if (hold !== undefined) return Promise.resolve({ result: 'held', forMs: this.#forMs(hold) });
-    const sent = writer.carryOut(command, () => stillWanted() && this.#ask(write) === undefined, signal);
-    return write.pod === undefined ? sent : this.#settled(sent, write, command);
+    const isWanted = (): boolean => stillWanted() && this.#ask(write) === undefined;
+    const { pod } = write;
+    if (pod === undefined) return writer.carryOut(command, isWanted, signal);
+    return this.#carryOutIn(pod, command, isWanted, signal);
   }
 
-  async #settled(sent: Promise<WriteOutcome>, { node, pod = '' }: PodWrite, command: Command): Promise<WriteOutcome> {
-    const outcome = await sent;
-    const isDone = outcome.result === 'written' || mayHaveBeenDone(outcome);
-    const done = command.kind === 'delete-pod' || command.kind === 'evict-pod' ? 'evicted' : 'marked';
-    this.#options.holds.evictions.settle(node, pod, isDone ? done : 'not-done');
-    return outcome;
+  /** Carries out a command for a pod that has a place. */
+  async #carryOutIn(
+    pod: string,
+    command: Command,
+    isWanted: StillWanted,
+    signal: AbortSignal | undefined,
+  ): Promise<WriteOutcome> {
+    let mayBeSent = false;
+    const beforeSending = (): boolean => (mayBeSent = isWanted());
+    let isDone = true; // unless it is known
+    try {
+      const outcome = await this.#options.writer.carryOut(command, beforeSending, signal);
+      isDone = mayBeSent && (outcome.result === 'written' || mayHaveBeenDone(outcome));
+      return outcome;
+    } finally {
+      const done = command.kind === 'delete-pod' || command.kind === 'evict-pod' ? 'evicted' : 'marked';
+      this.#options.holds.evictions.settle(pod, isDone ? done : 'not-done');
+    }
   }
 
   /** A pod that may be evicted has a place from the question on, so that others that ask do not exceed a maximum with it. */

@@ -149,8 +149,11 @@ interface OutageHoldEvidence {
 
 /** What a stage asks before it takes a slot or a token. */
 export interface Holds {
-  /** Milliseconds for which something holds this act for this node; 0: nothing does. The question is recorded. */
-  heldForMs(node: string, act: Act): number;
+  /**
+   * Milliseconds for which something holds this act for this node; 0: nothing does. The question is recorded. `pod`: uid of the pod
+   * that is to be evicted.
+   */
+  heldForMs(node: string, act: Act, pod?: string): number;
   /** Whether something holds this act for all nodes. */
   isHeldForAll(act: Act): boolean;
 }
@@ -160,13 +163,15 @@ export interface EvictionCount {
   /** A request for the pod is being sent: it has a place until that is answered. */
   reserve(node: string, pod: string): void;
   /** `evicted`: or it may have been. `marked`: it keeps its place for the deletion that follows. */
-  settle(node: string, pod: string, how: 'evicted' | 'marked' | 'not-done'): void;
+  settle(pod: string, how: 'evicted' | 'marked' | 'not-done'): void;
 }
 
 /** What reports read of holds. Nothing is recorded. */
 export interface HoldReader {
   /** Every hold of any of these acts for this node now, each once, in the order of precedence. */
   of(node: string, ...acts: readonly Act[]): Iterable<Hold>;
+  /** Those of an act on this pod (uid), which may have been evicted and keeps its place. */
+  ofPod(node: string, pod: string, act: Act): Iterable<Hold>;
   evidenceOf(node: string): HoldEvidence;
   /** Every hold of any act for all nodes, in the order of precedence. */
   ofAll(): Iterable<Hold>;

@@ -39,8 +39,8 @@ export interface PodDeleterOptions {
   readonly clock: Clock;
   /** Whether the pod's node is still evicted, or no longer exists. */
   readonly wanted: (pod: PodView) => boolean;
-  /** While this is true no pod of this node is deleted and no task of it is dropped. */
-  readonly isHeld: (node: string) => boolean;
+  /** While this is true the pod is not deleted and its task is not dropped. */
+  readonly isHeld: (pod: PodView) => boolean;
   /** Whether the watch of nodes has not reached this version of a pod. */
   readonly isNodeWatchBehind: (resourceVersion: string) => boolean;
   /** The rate of deletions of the policy of this node; undefined: no limit. */
@@ -145,7 +145,7 @@ export class PodDeleter {
     const pod = this.#options.pods.get(key);
     if (task === undefined) return forget;
     if (pod === undefined || pod.uid !== task.uid || !this.#options.wanted(pod)) return this.#drop(key, task);
-    if (this.#options.isHeld(pod.nodeName) || this.#isNewerThanNode(task)) {
+    if (this.#options.isHeld(pod) || this.#isNewerThanNode(task)) {
       this.#tokens.backOff(key);
       return { next: 'requeue', afterMs: heldRecheckMs };
     }
@@ -199,7 +199,7 @@ export class PodDeleter {
 
   #isStillWanted(pod: PodView): boolean {
     const { pods, wanted } = this.#options;
-    return pods.get(podKey(pod))?.uid === pod.uid && wanted(pod) && !this.#options.isHeld(pod.nodeName);
+    return pods.get(podKey(pod))?.uid === pod.uid && wanted(pod) && !this.#options.isHeld(pod);
   }
 
   #isToBeDeleted(pod: PodView): boolean {

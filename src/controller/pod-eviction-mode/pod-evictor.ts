@@ -50,10 +50,10 @@ export class PodEvictor implements NodeEvictor {
     this.#deleter = new PodDeleter({
       ...options,
       wanted: (pod) => this.#isWanted(pod),
-      isHeld: (node) =>
-        this.#awaitsLiveRead(node) ||
-        options.holds.heldForMs(node, 'empty-node') > 0 ||
-        options.holds.heldForMs(node, 'delete-for-health') > 0,
+      isHeld: ({ nodeName, uid }) =>
+        this.#awaitsLiveRead(nodeName) ||
+        options.holds.heldForMs(nodeName, 'empty-node') > 0 ||
+        options.holds.heldForMs(nodeName, 'delete-for-health', uid) > 0,
     });
   }
 

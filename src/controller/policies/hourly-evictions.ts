@@ -14,6 +14,12 @@ import type { NodeSource } from '../model/commands.ts';
 import type { EvictionCount } from '../model/holds.ts';
 import type { HourlyLimit, NodePolicy } from '../model/policy.ts';
 
+/** The place of a pod (uid) that is to be evicted, besides pods that were, or besides all that have one. */
+export interface Place {
+  readonly pod: string;
+  readonly besides: 'evicted' | 'all';
+}
+
 interface HourlyEvictionsOptions {
   readonly claimsOf: (node: string) => readonly NodePolicy[];
   readonly nodes: NodeSource;
@@ -54,11 +60,11 @@ export class HourlyEvictions implements EvictionCount {
   }
 
   /**
-   * The limit that is reached for the nodes of the policies of this node, of several the one that ends last. Counts what was evicted;
-   * for a pod (uid) that is to be evicted, others that are being evicted too.
+   * The limit that is reached for the nodes of the policies of this node, of several the one that ends last. Counts what was evicted,
+   * but not the pod that asks: it may have been, and is there.
    */
-  reachedFor(node: string, pod?: string): HourlyLimit | undefined {
-    const reached = this.#limitsOf(node).flatMap((policy) => this.#reached(policy, pod) ?? []);
+  reachedFor(node: string, place?: Place): HourlyLimit | undefined {
+    const reached = this.#limitsOf(node).flatMap((policy) => this.#reached(policy, place) ?? []);
     return reached.sort((a, b) => b.untilMs - a.untilMs)[0];
   }
 
@@ -70,12 +76,13 @@ export class HourlyEvictions implements EvictionCount {
     }
   }
 
-  /** See {@link EvictionCount.settle}. */
-  settle(node: string, pod: string, how: Parameters<EvictionCount['settle']>[2]): void {
-    for (const { reserved } of this.#counts.values())
-      if (how === 'marked' && reserved.has(pod)) reserved.set(pod, this.#nowMs());
-      else reserved.delete(pod);
-    if (how === 'evicted') this.#noteEvicted(node, pod);
+  /** See {@link EvictionCount.settle}. Where it has its place: the node may be gone meanwhile, or in another policy. */
+  settle(pod: string, how: Parameters<EvictionCount['settle']>[1]): void {
+    for (const count of this.#counts.values()) {
+      if (!count.reserved.delete(pod)) continue;
+      if (how === 'marked') count.reserved.set(pod, this.#nowMs());
+      if (how === 'evicted') this.#addEvicted(count, pod);
+    }
   }
 
   /** Counts a pod that another replica evicted, or that this one may have. */
@@ -95,14 +102,15 @@ export class HourlyEvictions implements EvictionCount {
     return this.#options.claimsOf(node).filter(isLimited);
   }
 
-  #reached({ name, maxEvictionsPerHour: max }: LimitedPolicy, pod: string | undefined): HourlyLimit | undefined {
+  #reached({ name, maxEvictionsPerHour: max }: LimitedPolicy, place: Place | undefined): HourlyLimit | undefined {
     const count = this.#counts.get(name);
     if (count === undefined) return undefined;
     this.#dropOld(count);
     const { evicted, reserved } = count;
-    const others = [...reserved.keys()].filter((each) => each !== pod && !evicted.has(each)).length;
-    const own = pod !== undefined && evicted.has(pod) ? 1 : 0;
-    const over = evicted.size - own + (pod === undefined ? 0 : others) - max;
+    const isOther = (each: string): boolean => each !== place?.pod && !evicted.has(each);
+    const others = place?.besides === 'all' ? [...reserved.keys()].filter(isOther).length : 0;
+    const own = place !== undefined && evicted.has(place.pod) ? 1 : 0;
+    const over = evicted.size - own + others - max;
     if (over < 0) return undefined;
     const nowMs = this.#nowMs();
     const endsAtMs = (valueAt(evicted, over) ?? nowMs) + hourMs;
@@ -110,11 +118,15 @@ export class HourlyEvictions implements EvictionCount {
   }
 
   #noteEvicted(node: string, pod: string): void {
-    for (const { name } of this.#limitsOf(node)) {
-      const { evicted } = this.#countOf(name);
-      evicted.delete(pod); // to the end
-      evicted.set(pod, this.#nowMs());
-      for (const oldest of evicted.keys()) if (evicted.size > remembersMax) evicted.delete(oldest);
+    for (const { name } of this.#limitsOf(node)) this.#addEvicted(this.#countOf(name), pod);
+  }
+
+  #addEvicted({ evicted }: PolicyCount, pod: string): void {
+    evicted.delete(pod); // to the end
+    evicted.set(pod, this.#nowMs());
+    for (const oldest of evicted.keys()) {
+      if (evicted.size <= remembersMax) return;
+      evicted.delete(oldest);
     }
   }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink, EvictionHold, PolicyEvictionHold } from '../model/decisions.ts';
-import type { Act, HoldKind, HoldReader } from '../model/holds.ts';
+import type { Act, Hold, HoldKind, HoldReader } from '../model/holds.ts';
 import { evidenceAbout, evidenceMs, type LiveNode, nodeWatchDelayMsMax } from '../model/live-node.ts';
 import {
   decideHoldExpiry,
@@ -23,7 +23,7 @@ const checkAgainMs = 1_000;
 export interface EvictionHoldsOptions {
   readonly nodes: NodeSource;
   /** `ask` records the question. */
-  readonly holds: Pick<HoldReader, 'of'> & { ask(node: string, act: Act, pod: string): unknown };
+  readonly holds: Pick<HoldReader, 'of' | 'ofPod'> & { ask(node: string, act: Act, pod: string): unknown };
   /** Whether the watch of nodes has not reached this version of a pod: what had happened before may not be in the cache. */
   readonly isNodeWatchBehind: (resourceVersion: string) => boolean;
   /** A recent live read of the node, sent since this time; undefined while there is none, and then one is started. */
@@ -57,14 +57,10 @@ export class EvictionHolds {
 
   /** What holds this deletion if it is for this cause. Cheap: called before each request. */
   reasonFor(eviction: TimedEviction, due: EvictionCause): EvictionHold | undefined {
-    const first = this.#firstHoldOf(eviction.node, actOf(due));
+    const { node, uid } = eviction;
+    const first = selectFirst(this.#options.holds.ofPod(node, uid, actOf(due)));
     const why = first ?? (this.#isNewerThanNode(eviction) ? 'late-cache' : undefined);
     return why === undefined || this.#isReleased(eviction, why, due) ? undefined : why;
-  }
-
-  #firstHoldOf(node: string, act: Act): EvictionHold | undefined {
-    for (const { kind } of this.#options.holds.of(node, act)) if (isEvictionHold(kind)) return kind;
-    return undefined;
   }
 
   /** A live read has shown that this reason holds no longer. */
@@ -86,9 +82,10 @@ export class EvictionHolds {
     const asked = this.#options.holds.ask(eviction.node, actOf(eviction.evictAt), pod.uid);
     const why = this.reasonFor(eviction, eviction.evictAt);
     if (why === undefined) {
+      // Pods that are being evicted may use up what the policy allows: then the hold goes on, and is no other one.
+      if (asked !== undefined) return { checkAgainMs };
       eviction.hold = undefined;
-      // Pods that are being evicted may use up what the policy allows.
-      return asked === undefined ? 'free' : { checkAgainMs };
+      return 'free';
     }
     if (eviction.hold?.why !== why && why !== 'late-cache') this.#noteHeld(pod, why);
     const hold = extendHold(eviction.hold, why, this.#nowMs(), this.#readySince(eviction.node));
@@ -101,7 +98,7 @@ export class EvictionHolds {
 
   /** What holds the deletions of all pods of this node for its health, and has no maximum here; undefined: nothing does. */
   holdOfAll(node: string): EvictionHold | undefined {
-    const first = this.#firstHoldOf(node, 'delete-for-health');
+    const first = selectFirst(this.#options.holds.of(node, 'delete-for-health'));
     return first !== undefined && isUnbounded(first) ? first : undefined;
   }
 
@@ -182,6 +179,11 @@ const evictionHolds: ReadonlySet<HoldKind> = new Set<EvictionHold>([
   'lease-is-renewed',
   'late-cache',
 ]);
+
+function selectFirst(holds: Iterable<Hold>): EvictionHold | undefined {
+  for (const { kind } of holds) if (isEvictionHold(kind)) return kind;
+  return undefined;
+}
 
 function isEvictionHold(kind: HoldKind): kind is EvictionHold {
   return evictionHolds.has(kind);

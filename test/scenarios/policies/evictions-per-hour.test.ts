@@ -1,6 +1,7 @@
 // The maximum of evictions within an hour of a policy: counted by every replica, exact for any hour, and held through the table.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
 import { evictedByTaint } from '../../../src/machinery/api/conditions.ts';
 import type { ControllerOptions } from '../../../src/controller/model/options.ts';
 import type { NodePolicy } from '../../../src/controller/model/policy.ts';
@@ -88,12 +89,88 @@ test('slow requests that are sent beside each other do not exceed it, and those 
   assert.equal(leftOf(world), 3);
 });
 
-test('an eviction that may have been done counts', async () => {
-  await using world = aWorld();
-  world.failNext('delete', 'pods', 'internal', 2);
+test('an eviction that may have been done counts, also where the pod is not to be evicted any more', async () => {
+  await using world = aWorld({ maxEvictionsPerHour: 2 });
+  const lost = new ApiError({ reason: 'timeout', code: 504, message: 'request timed out' });
+  world.beforeWrite = ({ verb }) => (verb === 'delete' ? Promise.reject(lost) : Promise.resolve());
+  await world.running(1);
+  world.post('a-0', 'False');
+  await world.advance(60);
+  world.post('a-0', 'True');
+  world.beforeWrite = () => Promise.resolve();
+  await world.advance(60);
+  world.post('a-1', 'False');
+  await world.advance(60);
+  assert.deepEqual([world.taints('a-1').includes('not-ready:NoExecute'), leftOf(world)], [true, 0]);
+});
+
+test('a pod that may have been evicted and is still there is asked again in its place', async () => {
+  await using world = aWorld({ maxEvictionsPerHour: 1 });
+  world.failNext('delete', 'pods', 'timeout', 3);
   await fail(world);
   await world.advance(120);
-  assert.equal(leftOf(world), 3);
+  assert.equal(leftOf(world), 1);
+});
+
+test('eviction mode: a pod that may have been evicted and is still there is asked again in its place', async () => {
+  await using world = aWorld({ maxEvictionsPerHour: 1 }, modes['eviction mode']);
+  world.failNext('delete', 'pods', 'timeout', 3);
+  await fail(world);
+  await world.advance(120);
+  assert.equal(leftOf(world), 1);
+});
+
+test('requests that were surely not sent, as without leadership, give their places back', async () => {
+  await using world = aWorld({ maxEvictionsPerHour: 2, evictReachable: { timeoutMs: 60_000 } });
+  await world.running(1);
+  world.leading = false;
+  world.post('a-0', 'False');
+  world.setTaints('a-0', [{ key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' }]);
+  await world.advance(10);
+  world.post('a-0', 'True');
+  world.setTaints('a-0', []);
+  world.leading = true;
+  await world.advance(10);
+  world.post('a-1', 'False');
+  await world.advance(60);
+  assert.equal(world.writes.filter(({ verb }) => verb === 'evict').length, 2);
+});
+
+test('an eviction whose node is deleted before the answer counts', async () => {
+  await using world = aWorld({ maxEvictionsPerHour: 2 });
+  const over = new AbortController();
+  world.beforeWrite = ({ verb }) => (verb === 'delete' ? world.clock.sleep(5_000, over.signal) : Promise.resolve());
+  await world.running(1);
+  world.post('a-0', 'False');
+  await world.advance(4);
+  world.removeNode('a-0');
+  await world.advance(10);
+  world.post('a-1', 'False');
+  await world.advance(60);
+  over.abort();
+  assert.equal(leftOf(world), 2);
+});
+
+test('a pod with several budgets, to which the Eviction API answers 500, is deleted at its timeout', async () => {
+  await using world = aWorld({ maxEvictionsPerHour: 1, evictReachable: { timeoutMs: 600_000 } });
+  const budget = new Budget(world);
+  budget.error = new ApiError({ reason: 'internal', code: 500, message: 'This pod has more than one budget' });
+  await fail(world);
+  await world.advance(700);
+  assert.equal(leftOf(world), 1);
+});
+
+test('a pod that waits for its hour is noted once, however many places others get meanwhile', async () => {
+  await using world = aWorld();
+  world.beforeWrite = ({ resource }) => (resource === 'pods' ? world.clock.sleep(100, over.signal) : Promise.resolve());
+  const over = new AbortController();
+  await fail(world);
+  await world.advance(60);
+  assert.equal(world.decided('eviction-held').length, 7);
+  await world.advance(hourS);
+  over.abort();
+  assert.equal(leftOf(world), 10);
+  assert.equal(world.decided('eviction-held').length, 7);
 });
 
 test('it shows as the first hold with its end, and more at once is possible as soon as the maximum is raised or gone', async () => {

@@ -42,7 +42,11 @@ export class EvictorStand {
     recorder: this.recorder,
     meter: new RecordingMeter(),
     clock: this.clock,
-    holds: { ask: () => undefined, of: (_node, ...acts) => this.#holdsOf(acts) },
+    holds: {
+      ask: () => undefined,
+      of: (_node, ...acts) => this.#holdsOf(acts),
+      ofPod: (_node, _pod, act) => this.#holdsOf([act]),
+    },
     isNodeWatchBehind: () => false,
     liveNode: () => this.live,
   });
