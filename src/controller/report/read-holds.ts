@@ -5,8 +5,8 @@ import type { ReportSources } from './report-sources.ts';
 
 /** Observe shows what would be done, and the queue of a zone shows when its rate allows it. */
 const noDelay: ReadonlySet<HoldKind> = new Set<HoldKind>(['observed', 'zone-stopped']);
-/** What they wait for decides whether the act is done at all. */
-const undecided: ReadonlySet<HoldKind> = new Set<HoldKind>(['unclassified', 'awaited']);
+/** What they wait for decides whether the act is done at all, or for which of all pods that wait for one place. */
+const undecided: ReadonlySet<HoldKind> = new Set<HoldKind>(['unclassified', 'awaited', 'hourly-limit']);
 
 /**
  * Time before which acts of these kinds are not done for a node, because this process does not lead or because of holds; -Infinity: they

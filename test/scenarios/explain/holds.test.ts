@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodePolicies } from '../../../src/policy/schema/decode-policies.ts';
+import { aPolicy } from '../../support/builders.ts';
 import { explainNode, explainPod } from '../../support/explained.ts';
 import { aZonedWorld } from '../../support/zoned-world.ts';
 
@@ -35,4 +36,21 @@ test('while watches are stale, a late cache holds only pods whose deletion is sc
   const kinds = (pod: string): readonly string[] => explainPod(world, pod).holds.map(({ kind }) => kind);
   assert.deepEqual(kinds('staying'), ['stale']);
   assert.deepEqual(kinds('leaving'), ['stale', 'late-cache']);
+});
+
+test('of pods that wait for the hour of their policy none is promised the next place', async () => {
+  const policies = [aPolicy({ maxEvictionsPerHour: 1 })];
+  await using world = aZonedWorld({ a: 6 }, { policies });
+  const pods = ['one', 'two', 'three'];
+  for (const pod of pods) world.addPod(pod, 'a-0');
+  await world.running(1);
+  world.post('a-0', 'False');
+  await world.advance(60);
+  const waiting = pods.filter((pod) => !world.evicted().includes(pod)).map((pod) => explainPod(world, pod));
+  assert.deepEqual(
+    waiting.map(({ eviction }) => eviction?.when.inSeconds),
+    [null, null],
+  );
+  const [hold] = waiting[0]?.holds ?? [];
+  assert.deepEqual([hold?.kind, hold?.unblockedBy[0]?.kind], ['hourly-limit', 'ends']);
 });
