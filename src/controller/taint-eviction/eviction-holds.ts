@@ -82,10 +82,10 @@ export class EvictionHolds {
     const asked = this.#options.holds.ask(eviction.node, actOf(eviction.evictAt), pod.uid);
     const why = this.reasonFor(eviction, eviction.evictAt);
     if (why === undefined) {
-      // Pods that are being evicted may use up what the policy allows: then the hold goes on, and is no other one.
-      if (asked !== undefined) return { checkAgainMs };
-      eviction.hold = undefined;
-      return 'free';
+      // Pods that are being evicted may use up what the policy allows: then its hold goes on, and is no other one.
+      const goesOn = asked !== undefined && eviction.hold?.why === 'hourly-limit';
+      if (!goesOn) eviction.hold = undefined;
+      return asked === undefined ? 'free' : { checkAgainMs };
     }
     if (eviction.hold?.why !== why && why !== 'late-cache') this.#noteHeld(pod, why);
     const hold = extendHold(eviction.hold, why, this.#nowMs(), this.#readySince(eviction.node));

@@ -9,7 +9,7 @@ import { Budget } from '../../support/budget.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { DashboardWorld } from '../../support/dashboard-world.ts';
-import { explainNode, explainPod } from '../../support/explained.ts';
+import { explainNode } from '../../support/explained.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
 
 const hourS = 3_600;
@@ -58,7 +58,7 @@ for (const [mode, over] of Object.entries(modes))
     assert.deepEqual([leftOf(world), mostInAnHour(world)], [12, 5]);
   });
 
-test('gauge, dashboard and explain name the limit, and when the next eviction is expected', async () => {
+test('gauge, dashboard and explain name the limit', async () => {
   await using world = aWorld();
   await fail(world);
   await world.advance(60);
@@ -73,8 +73,6 @@ test('gauge, dashboard and explain name the limit, and when the next eviction is
   await using board = new DashboardWorld(world);
   const cell = board.keeper.table.compute(node);
   assert.match(cell?.held ?? '', /evict/u);
-  const eviction = explainPod(world, waiting[0] ?? '').eviction;
-  assert.ok((eviction?.when.inSeconds ?? 0) > hourS - 120, `expected in ${eviction?.when.inSeconds} s`);
 });
 
 test('slow requests that are sent beside each other do not exceed it, and those that fail give their places back', async () => {

@@ -265,8 +265,8 @@ export const knownDefects: readonly Mutant[] = [
     name: 'hold-kept-after-its-end',
     what: 'time in which a deletion was not held counts as held: the next hold of a pod ends too early',
     file: 'controller/taint-eviction/eviction-holds.ts',
-    find: 'eviction.hold = undefined;\n      // Pods',
-    replace: '// Pods',
+    find: 'if (!goesOn) eviction.hold = undefined;',
+    replace: '',
   },
   {
     name: 'later-path-failure-holds-again',
