@@ -5,8 +5,9 @@ import { evictedByTaint } from '../../machinery/api/conditions.ts';
 import type { EventDraft } from '../../machinery/api/event.ts';
 import { nodeLostReason, type PodView } from '../../machinery/api/pod.ts';
 import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
-import { formatTime } from '../../machinery/api/timestamps.ts';
-import { isHealthTaint, noExecuteTaints } from '../../machinery/api/taints.ts';
+import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
+import { isHealthTaint, noExecuteTaints, type Taint } from '../../machinery/api/taints.ts';
+import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
 import type { Change } from '../../machinery/informer/informer.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
@@ -44,6 +45,8 @@ const hourMs = 3_600_000;
 const reservedMsMax = 30_000;
 /** The greatest maximum of the schema: what more pods were evicted by others changes no answer. */
 const remembersMax = 10_000;
+/** Clocks of replicas differ by less. */
+const skewMsMax = 10_000;
 /** Reasons of the condition DisruptionTarget of pods that a controller evicts, itself or by the Eviction API. */
 const evictionReasons: ReadonlySet<string> = new Set([evictedByTaint.reason, 'EvictionByEvictionAPI']);
 
@@ -152,10 +155,22 @@ export class HourlyEvictions implements EvictionCount {
     }
   }
 
-  #isEvictedForHealth({ nodeName, disruptionReason = '', reason }: PodView): boolean {
-    if (!evictionReasons.has(disruptionReason) && reason !== nodeLostReason) return false;
-    const taints = this.#options.nodes.get(nodeName)?.taints ?? [];
-    return reason === nodeLostReason || noExecuteTaints(taints).some((taint) => isHealthTaint(taint));
+  #isEvictedForHealth({ nodeName, disruptionReason = '', reason, tolerations }: PodView): boolean {
+    if (reason === nodeLostReason) return true;
+    if (!evictionReasons.has(disruptionReason)) return false;
+    const taints = noExecuteTaints(this.#options.nodes.get(nodeName)?.taints ?? []).filter(isHealthTaint);
+    const find = tolerationFinder(tolerations, taints.length);
+    return taints.some((taint) => this.#isDue(taint, find(taint)));
+  }
+
+  /** Pods that still tolerate the taint leave for another one. */
+  #isDue({ timeAdded }: Taint, toleration: Toleration | undefined): boolean {
+    if (toleration === undefined) return true;
+    const { tolerationSeconds = Infinity } = toleration;
+    const sinceMs = (timeAdded && parseTimestamp(timeAdded)) || -Infinity;
+    return (
+      tolerationSeconds < Infinity && sinceMs + tolerationSeconds * 1_000 <= this.#options.clock.nowMs() + skewMsMax
+    );
   }
 
   /** Once for each policy and process. */

@@ -81,12 +81,7 @@ export class EvictionHolds {
   check(pod: PodView, eviction: TimedEviction): HoldAnswer {
     const asked = this.#options.holds.ask(eviction.node, actOf(eviction.evictAt), pod.uid);
     const why = this.reasonFor(eviction, eviction.evictAt);
-    if (why === undefined) {
-      // Pods that are being evicted may use up what the policy allows: then its hold goes on, and is no other one.
-      const goesOn = asked !== undefined && eviction.hold?.why === 'hourly-limit';
-      if (!goesOn) eviction.hold = undefined;
-      return asked === undefined ? 'free' : { checkAgainMs };
-    }
+    if (why === undefined) return this.#awaitPlace(eviction, asked === undefined);
     if (eviction.hold?.why !== why && why !== 'late-cache') this.#noteHeld(pod, why);
     const hold = extendHold(eviction.hold, why, this.#nowMs(), this.#readySince(eviction.node));
     eviction.hold = hold;
@@ -94,6 +89,13 @@ export class EvictionHolds {
     return isAtMaximum(hold)
       ? this.#decideLive(pod, eviction, { why, kind: kindOf(eviction.evictAt) })
       : { checkAgainMs };
+  }
+
+  /** Pods that are being evicted may use up what the policy allows: then its hold goes on, and is no other one. */
+  #awaitPlace(eviction: TimedEviction, isFree: boolean): HoldAnswer {
+    const goesOn = !isFree && eviction.hold?.why === 'hourly-limit';
+    if (!goesOn) eviction.hold = undefined;
+    return isFree ? 'free' : { checkAgainMs };
   }
 
   /** What holds the deletions of all pods of this node for its health, and has no maximum here; undefined: nothing does. */

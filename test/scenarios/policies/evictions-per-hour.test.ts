@@ -204,6 +204,25 @@ test('deletions for the taint of another client go on, and taints are added', as
   assert.ok(onFirst.every((pod) => world.evicted().includes(pod)));
 });
 
+for (const tolerationSeconds of [undefined, 300])
+  test(`pods that leave for the taint of another client take no place while they tolerate ${tolerationSeconds ?? 'for ever'}`, async () => {
+    await using world = aZonedWorld({ a: 6 }, { policies: [aPolicy({ maxEvictionsPerHour: 1 })] });
+    const toleration = { operator: 'Exists', key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' };
+    const tolerations = [{ ...toleration, ...(tolerationSeconds !== undefined && { tolerationSeconds }) }];
+    for (const pod of ['one', 'two']) world.addPod(pod, 'a-0', tolerations);
+    world.addPod('other', 'a-1');
+    await world.running(1);
+    world.post('a-0', 'False');
+    await world.advance(10);
+    const drain = { key: 'example.com/drain', effect: 'NoExecute' };
+    world.setTaints('a-0', [...(world.node('a-0').spec?.taints ?? []), drain]);
+    await world.advance(10);
+    assert.deepEqual(world.evicted(), ['one', 'two']);
+    world.post('a-1', 'False');
+    await world.advance(60);
+    assert.deepEqual(world.evicted(), ['one', 'two', 'other']);
+  });
+
 test('pods that a budget holds take no place', async () => {
   await using world = aWorld({ maxEvictionsPerHour: 2, evictReachable: { timeoutMs: 600_000 } });
   const budget = new Budget(world);
