@@ -1,13 +1,13 @@
 import type { Taint } from '../../machinery/api/taints.ts';
 import type { Toleration } from '../../machinery/api/tolerations.ts';
 
-/** A taint as pages show it: its known fields, as text. An object of the API may have others, or a malformed one none of them. */
-export function buildShownTaint({ key, effect, value, timeAdded }: Taint): Taint {
+/** A taint as pages show it: its known fields. An object of the API may have others, or a malformed one none of them. */
+export function buildShownTaint({ key = '', effect = '', value, timeAdded }: Partial<Taint>): Taint {
   return {
-    key: String(key),
-    effect: String(effect),
-    ...(value === undefined ? {} : { value: String(value) }),
-    ...(timeAdded === undefined ? {} : { timeAdded: String(timeAdded) }),
+    key,
+    effect,
+    ...(value === undefined ? {} : { value }),
+    ...(timeAdded === undefined ? {} : { timeAdded }),
   };
 }
 
