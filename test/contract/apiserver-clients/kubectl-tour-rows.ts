@@ -216,7 +216,7 @@ const pods: readonly TourRow[] = [
   { command: 'create -f -', stdin: { ...pod('slow', 'tour-b'), spec: slowSpec } },
   { command: 'delete pod slow --wait=false' },
   { command: 'get pod slow' },
-  { command: 'wait pod/slow --for=delete --timeout=1s' },
+  { command: 'wait pod/slow --for=delete --timeout=3s' },
   { command: 'delete pod slow --grace-period=0 --force' },
   { command: 'wait pod/slow --for=delete --timeout=1s' },
   { command: 'delete pod missing --ignore-not-found' },
