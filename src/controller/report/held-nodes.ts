@@ -40,10 +40,14 @@ interface HeldNodesSources {
 /** Number of nodes under the first reason that holds what is due for them. Reasons as in `explain`. */
 function countHeldNodes(sources: HeldNodesSources): Readonly<Record<string, number>> {
   const counts: Partial<Record<HoldKind, number>> = { ...selectShown(sources) };
-  for (const [node, act] of listDue(sources)) {
+  const count = (kind: HoldKind): void => void (counts[kind] = (counts[kind] ?? 0) + 1);
+  const due = listDue(sources);
+  for (const [node, act] of due) {
     const [first] = sources.holds.of(node, act);
-    if (first !== undefined) counts[first.kind] = (counts[first.kind] ?? 0) + 1;
+    if (first !== undefined) count(first.kind);
   }
+  // Pods may be due for another taint than those of the health of their node.
+  for (const [node, kind] of sources.evictor.heldNodes()) if (!due.has(node)) count(kind);
   return counts;
 }
 
@@ -58,7 +62,7 @@ function selectShown({ policies }: HeldNodesSources): Readonly<Partial<Record<Ho
 
 /** Each node for which something may be due, with the first such act. */
 function listDue(sources: HeldNodesSources): ReadonlyMap<string, Act> {
-  const { holds, policies, transitions, zones, queues, marking, evictor, podEvictor } = sources;
+  const { holds, policies, transitions, zones, queues, marking, podEvictor } = sources;
   const emptying: Act = podEvictor === undefined ? 'add-no-execute' : 'empty-node';
   const due = new Map<string, Act>();
   const add = (nodes: Iterable<string>, act: Act): void => {
@@ -71,6 +75,5 @@ function listDue(sources: HeldNodesSources): ReadonlyMap<string, Act> {
   add(holds.withheldNodes(), emptying);
   add(policies.maintenance.unready(), emptying);
   add(policies.breakerHeld() ?? [], emptying);
-  add(evictor.heldNodes(), 'delete-for-health');
   return due;
 }

@@ -85,6 +85,13 @@ export type Unblocker =
 
 /** Why a wanted action does not happen, and what would end that: any one of the unblockers. */
 export type ExplainedHold = { readonly unblockedBy: readonly Unblocker[] } & (
+  | FiguredHold
+  /** Any other kind of the table of holds: the reason in its words. */
+  | { readonly kind: PlainHoldKind; readonly words: string }
+);
+
+/** A hold of which the pages show more than the words of the table. */
+type FiguredHold =
   | { readonly kind: 'not-leader' }
   | { readonly kind: 'full-disruption' }
   /** Predicted actions are decided, and not carried out. */
@@ -115,28 +122,9 @@ export type ExplainedHold = { readonly unblockedBy: readonly Unblocker[] } & (
   /** The node of the pod could not be read. */
   | { readonly kind: 'node-unanswered'; readonly node: string }
   | { readonly kind: 'outage'; readonly why: OutageArithmetic }
-  | { readonly kind: 'zone-stopped'; readonly zone: string; readonly rule: RateRule }
-  /** Any other kind of the table of holds: the reason in its words. */
-  | { readonly kind: PlainHoldKind; readonly words: string }
-);
+  | { readonly kind: 'zone-stopped'; readonly zone: string; readonly rule: RateRule };
 
-/** The kinds of holds of which the pages show more than the words of the table. */
-export type FiguredHoldKind = Extract<
-  HoldKind,
-  | 'observed'
-  | 'paused'
-  | 'maintenance'
-  | 'breaker'
-  | 'concurrency'
-  | 'stale'
-  | 'stale-pods'
-  | 'full-disruption'
-  | 'outage'
-  | 'unclassified'
-  | 'awaited'
-  | 'unconfirmed'
-  | 'zone-stopped'
->;
+export type FiguredHoldKind = Extract<HoldKind, FiguredHold['kind']>;
 export type PlainHoldKind = Exclude<HoldKind, FiguredHoldKind>;
 
 export interface HistoryLine {

@@ -82,9 +82,9 @@ export class ParkedPods {
     }
   }
 
-  /** The nodes of these pods. */
-  nodes(): Iterable<string> {
-    return this.#byNode.keys();
+  /** The nodes of these pods, each with what holds them. */
+  *nodes(): Iterable<readonly [node: string, hold: EvictionHold]> {
+    for (const [node, { hold }] of this.#byNode) yield [node, hold];
   }
 
   /** Number of pods. */

@@ -227,8 +227,8 @@ export class TaintEvictor {
     return taints.map(({ taint, sinceMs }) => ({ taint, sinceMs: Math.max(sinceMs, boundMs) }));
   }
 
-  /** Nodes of which pods are due, and held. */
-  heldNodes(): Iterable<string> {
+  /** Nodes of which pods are due and held, each with what holds them. */
+  heldNodes(): ReturnType<ParkedPods['nodes']> {
     return this.#parked.nodes();
   }
 

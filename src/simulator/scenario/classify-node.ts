@@ -1,15 +1,8 @@
+import type { NodeState } from '../../controller/report/classify-node-state.ts';
 import type { Fault } from '../../hollow-cluster/kubelet/faults/fault.ts';
 
 /** State of a node as on the dashboard of a controller, and `gone` for one that was deleted. */
-export type RecordedState =
-  | 'ready'
-  | 'not-ready'
-  | 'suspect'
-  | 'unreachable'
-  | 'tainted'
-  | 'emptying'
-  | 'maintenance'
-  | 'gone';
+export type RecordedState = Exclude<NodeState, 'paused'> | 'gone';
 
 /** State of one node at one moment, as the simulation knows it. */
 export interface RecordedNode {
