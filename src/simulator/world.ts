@@ -15,7 +15,6 @@ import { Replica, type Run } from './cluster/replica.ts';
 import { type PlacedPod, Workload } from './cluster/workload.ts';
 import { between } from './draw.ts';
 import { zoneLabel } from './node-fields.ts';
-import type { SettingsFrom } from './policy-zones.ts';
 import { Network, type RequestLine } from './network/network.ts';
 import { SimulatedClient } from './network/simulated-client.ts';
 import { SimulatedApiServer } from './server/api-server.ts';
@@ -32,6 +31,12 @@ const backupsMax = 24;
 const restoreEveryMs = 300_000;
 const workloadPeriodMs = 1_000;
 const registrationsMs = 5_000;
+
+/** The settings of the controller from this time on. */
+export interface SettingsFrom {
+  readonly fromMs: number;
+  readonly options: ControllerOptions;
+}
 
 /** What the simulator cannot do by itself, because it needs the runtime or a package. */
 export interface SimulationRuntime {

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { planRun } from '../../src/simulator/run-plan.ts';
+import { planRun } from './run-plan.ts';
 import { Trace } from '../../src/simulator/trace.ts';
 import { parseOptions, type SimOptions, usage } from './options.ts';
 import { regressionSeeds } from './regression-seeds.ts';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Selection } from '../../src/simulator/shrink.ts';
+import type { Selection } from './shrink.ts';
 
 export const usage = `npm run test:sim -- [options]
 

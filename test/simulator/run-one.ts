@@ -1,7 +1,7 @@
-import type { Violation } from '../../src/simulator/checkers/violation.ts';
-import { planRun, type RunPlan } from '../../src/simulator/run-plan.ts';
-import { type RunResult, runSeed } from '../../src/simulator/run-seed.ts';
-import { narrow, type Selection, selectAll, shrink } from '../../src/simulator/shrink.ts';
+import type { Violation } from './checkers/violation.ts';
+import { planRun, type RunPlan } from './run-plan.ts';
+import { type RunResult, runSeed } from './run-seed.ts';
+import { narrow, type Selection, selectAll, shrink } from './shrink.ts';
 import { Trace } from '../../src/simulator/trace.ts';
 import { simulationRuntime } from '../../src/cli/simulate/simulation-runtime.ts';
 

@@ -4,7 +4,6 @@ import type { ManagerConfig } from '../../manager/manager.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
 import type { Replica } from '../cluster/replica.ts';
 import { type PlacedPod, toleratesHealthFor } from '../cluster/workload.ts';
-import { FaultDriver } from '../faults/fault-driver.ts';
 import { isReady } from '../node-fields.ts';
 import { sum } from './build-measures.ts';
 import { Trace } from '../trace.ts';
@@ -52,7 +51,6 @@ class ScenarioRun {
   readonly #scenario: Scenario;
   readonly #settings: ScenarioSettings;
   readonly #observer: ScenarioObserver;
-  readonly #driver: FaultDriver;
   readonly #recorder: StateRecorder | undefined;
   #failure: unknown;
 
@@ -90,7 +88,6 @@ class ScenarioRun {
     });
     this.#observer = new ScenarioObserver(this.world, intervalMs);
     recorder?.attach(this.world);
-    this.#driver = new FaultDriver(this.world, 'step');
   }
 
   async toEnd(): Promise<ScenarioResult> {
@@ -140,21 +137,15 @@ class ScenarioRun {
         return this.#applyToNodes(step);
       case 'servers-down': {
         const names = [...world.servers.keys()];
-        const start = world.stopServers(step.count === 'all' ? names : names.slice(0, step.count));
-        world.timeline.after(step.forMs, start);
-        return;
+        return this.#stopServers(step.count === 'all' ? names : names.slice(0, step.count), step.forMs);
       }
       case 'servers-rollout':
         for (const [index, name] of [...world.servers.keys()].entries()) {
-          const atMs = world.timeline.nowMs + index * (step.downMs + step.gapMs);
-          this.#driver.schedule([{ atMs, forMs: step.downMs, fault: { kind: 'server-down', server: name } }]);
+          world.timeline.after(index * (step.downMs + step.gapMs), () => this.#stopServers([name], step.downMs));
         }
         return;
       case 'slow-network':
-        for (const process of world.replicas.keys()) {
-          const fault = { kind: 'slow-network', process, direction: 'both', msMax: step.msMax } as const;
-          this.#driver.schedule([{ atMs: world.timeline.nowMs, forMs: step.forMs, fault }]);
-        }
+        for (const process of world.replicas.keys()) this.#slowDown(process, step);
         return;
       case 'leader':
         return this.#applyToLeader(step);
@@ -168,11 +159,24 @@ class ScenarioRun {
     if (endsPods) for (const node of nodes) this.#observer.noteMachineFailure(node);
   }
 
+  #stopServers(names: readonly string[], forMs: number): void {
+    this.world.timeline.after(forMs, this.world.stopServers(names));
+  }
+
+  #slowDown(process: string, { msMax, forMs }: Extract<ScenarioStep, { kind: 'slow-network' }>): void {
+    const { network, timeline } = this.world;
+    for (const leg of ['request', 'response', 'frames'] as const) {
+      const effect = { kind: 'delay', msMin: 0, msMax } as const;
+      timeline.after(forMs, network.add({ leg, effect, rate: 1, matches: ({ by }) => by.process === process }));
+    }
+  }
+
   #applyToLeader({ what, forMs }: Extract<ScenarioStep, { kind: 'leader' }>): void {
     const leader = this.#leader;
-    if (leader === undefined) return;
-    const atMs = this.world.timeline.nowMs;
-    this.#driver.schedule([{ atMs, forMs, fault: { kind: what, replica: leader.name } }]);
+    if (what === 'kill') return leader?.kill(forMs);
+    const process = leader?.run?.process;
+    process?.pause();
+    this.world.timeline.after(forMs, () => process?.resume());
   }
 
   #result(): ScenarioResult {

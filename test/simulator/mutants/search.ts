@@ -1,6 +1,6 @@
 // A child process of `npm run test:sim:mutants`: runs seeds until the first violation, and prints it as JSON.
-import type { Violation } from '../../../src/simulator/checkers/violation.ts';
-import { planRun } from '../../../src/simulator/run-plan.ts';
+import type { Violation } from '../checkers/violation.ts';
+import { planRun } from '../run-plan.ts';
 import { runPlan } from '../run-one.ts';
 
 export interface Found {

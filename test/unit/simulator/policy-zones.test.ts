@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultControllerOptions } from '../../../src/controller/model/options.ts';
-import {
-  countedZoneOf,
-  highestRateOf,
-  hostname,
-  levelsOf,
-  policyOf,
-  ratesOf,
-} from '../../../src/simulator/policy-zones.ts';
+import { countedZoneOf, highestRateOf, hostname, levelsOf, policyOf, ratesOf } from '../../simulator/policy-zones.ts';
 import { aNode, aPolicy } from '../../support/builders.ts';
 
 const selector = [{ key: hostname, operator: 'In', values: ['n1'] }] as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { planRun } from '../../../src/simulator/run-plan.ts';
+import { planRun } from '../../simulator/run-plan.ts';
 import { Trace } from '../../../src/simulator/trace.ts';
 import { regressionSeeds } from '../../simulator/regression-seeds.ts';
 import { planOf, runPlan } from '../../simulator/run-one.ts';

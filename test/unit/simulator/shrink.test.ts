@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Violation } from '../../../src/simulator/checkers/violation.ts';
-import { planRun, type RunPlan } from '../../../src/simulator/run-plan.ts';
-import { narrow, selectAll, shrink } from '../../../src/simulator/shrink.ts';
+import type { Violation } from '../../simulator/checkers/violation.ts';
+import { planRun, type RunPlan } from '../../simulator/run-plan.ts';
+import { narrow, selectAll, shrink } from '../../simulator/shrink.ts';
 
 const plan = planRun(3);
 const found: Violation = { atMs: plan.untilMs + 5_000, invariant: 'planted', subject: 'n1', text: '' };

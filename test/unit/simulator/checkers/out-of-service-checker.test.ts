@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Node } from '../../../../src/machinery/api/node.ts';
 import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
-import { OutOfServiceChecker } from '../../../../src/simulator/checkers/out-of-service-checker.ts';
-import { hostname } from '../../../../src/simulator/policy-zones.ts';
+import { OutOfServiceChecker } from '../../../simulator/checkers/out-of-service-checker.ts';
+import { hostname } from '../../../simulator/policy-zones.ts';
 import type { World } from '../../../../src/simulator/world.ts';
 import { aPolicy } from '../../../support/builders.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QuietChecker } from '../../../../src/simulator/checkers/quiet-checker.ts';
+import { QuietChecker } from '../../../simulator/checkers/quiet-checker.ts';
 import type { RequestLine } from '../../../../src/simulator/network/network.ts';
 
 const renewal: RequestLine = line('election', 'replace', 'leases');

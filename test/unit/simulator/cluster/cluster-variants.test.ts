@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { planRun } from '../../../../src/simulator/run-plan.ts';
+import { planRun } from '../../../simulator/run-plan.ts';
 import { regressionSeeds } from '../../../simulator/regression-seeds.ts';
 
 const clusters = Array.from({ length: 1_000 }, (_, index) => planRun(index + 1).cluster);

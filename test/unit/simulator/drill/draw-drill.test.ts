@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SeededRandom } from '../../../../src/hollow-cluster/kubelet/faults/seeded-random.ts';
-import { drawDrill } from '../../../../src/simulator/drill/draw-drill.ts';
-import { type DrillCluster, planDrill } from '../../../../src/simulator/drill/drill-plan.ts';
+import { drawDrill } from '../../../simulator/drill/draw-drill.ts';
+import { type DrillCluster, planDrill } from '../../../simulator/drill/drill-plan.ts';
 import { regressionSeeds } from '../../../simulator/regression-seeds.ts';
 
 const cluster: DrillCluster = {

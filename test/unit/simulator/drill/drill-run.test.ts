@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LimitWaits } from '../../../../src/simulator/drill/drill-run.ts';
+import { LimitWaits } from '../../../simulator/drill/drill-run.ts';
 import type { RequestLine } from '../../../../src/simulator/network/network.ts';
 
 function aLine(client: string): RequestLine {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Taint } from '../../../../src/machinery/api/taints.ts';
 import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
-import type { Drill } from '../../../../src/simulator/drill/drill-plan.ts';
-import type { DrillRecord, NodeState } from '../../../../src/simulator/drill/drill-record.ts';
-import { findDrillViolations } from '../../../../src/simulator/drill/find-drill-violations.ts';
+import type { Drill } from '../../../simulator/drill/drill-plan.ts';
+import type { DrillRecord, NodeState } from '../../../simulator/drill/drill-record.ts';
+import { findDrillViolations } from '../../../simulator/drill/find-drill-violations.ts';
 
 const unreachable: Taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
 const maintenance: Taint = { key: 'example.com/maintenance', effect: 'NoExecute' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeRecord } from '../../../../src/simulator/drill/drill-record.ts';
-import { findFastTaints, tokensBetween } from '../../../../src/simulator/drill/find-fast-taints.ts';
+import type { NodeRecord } from '../../../simulator/drill/drill-record.ts';
+import { findFastTaints, tokensBetween } from '../../../simulator/drill/find-fast-taints.ts';
 
 const toleranceMs = 1_700;
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defaultControllerOptions } from '../../../../src/controller/model/options.ts';
-import type { Drill } from '../../../../src/simulator/drill/drill-plan.ts';
-import type { DrillRecord, NodeState, PodRecord } from '../../../../src/simulator/drill/drill-record.ts';
-import { findMeetingViolations } from '../../../../src/simulator/drill/find-meeting-violations.ts';
+import type { Drill } from '../../../simulator/drill/drill-plan.ts';
+import type { DrillRecord, NodeState, PodRecord } from '../../../simulator/drill/drill-record.ts';
+import { findMeetingViolations } from '../../../simulator/drill/find-meeting-violations.ts';
 
 const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' } as const;
 const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' } as const;

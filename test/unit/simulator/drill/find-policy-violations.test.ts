@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Taint } from '../../../../src/machinery/api/taints.ts';
-import type { Drill } from '../../../../src/simulator/drill/drill-plan.ts';
-import type { DrillRecord, NodeState } from '../../../../src/simulator/drill/drill-record.ts';
-import { findPolicyViolations } from '../../../../src/simulator/drill/find-policy-violations.ts';
+import type { Drill } from '../../../simulator/drill/drill-plan.ts';
+import type { DrillRecord, NodeState } from '../../../simulator/drill/drill-record.ts';
+import { findPolicyViolations } from '../../../simulator/drill/find-policy-violations.ts';
 
 const noExecute: Taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
 const out: Taint = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { planPolicyFeatures } from '../../../../src/simulator/faults/policy-feature-plan.ts';
-import type { PlannedFault } from '../../../../src/simulator/faults/world-fault.ts';
-import { planRun } from '../../../../src/simulator/run-plan.ts';
+import { planPolicyFeatures } from '../../../simulator/faults/policy-feature-plan.ts';
+import type { PlannedFault } from '../../../simulator/faults/world-fault.ts';
+import { planRun } from '../../../simulator/run-plan.ts';
 import { regressionSeeds } from '../../../simulator/regression-seeds.ts';
 
 const seeds = Array.from({ length: 600 }, (_, index) => index + 1);

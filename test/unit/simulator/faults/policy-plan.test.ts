@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { planEvictions, planPolicies } from '../../../../src/simulator/faults/policy-plan.ts';
-import { planRun } from '../../../../src/simulator/run-plan.ts';
+import { planEvictions, planPolicies } from '../../../simulator/faults/policy-plan.ts';
+import { planRun } from '../../../simulator/run-plan.ts';
 import { regressionSeeds } from '../../../simulator/regression-seeds.ts';
 
 const seeds = Array.from({ length: 400 }, (_, index) => index + 1);

@@ -1,0 +1,82 @@
+// Which drill a seed has. Drills that were added later have random sources of their own, so that most
+// seeds keep the story that they had.
+import { SeededRandom } from '../../../src/hollow-cluster/kubelet/faults/seeded-random.ts';
+import type { Random } from '../../../src/machinery/ports/random.ts';
+import { chance, oneOf } from '../../../src/simulator/draw.ts';
+import { type Drill, type DrillCluster, type DrillPlan, planDrill } from './drill-plan.ts';
+import { planChurn, planUnseenDeletions } from './churn-drill.ts';
+import {
+  planBudgetDrill,
+  planCooldownDrill,
+  planDeletionRateDrill,
+  planEqualClaimsDrill,
+  planFlappingDrill,
+  planLostVerbDrill,
+  planOldMaintenanceDrill,
+  planPauseDrill,
+  planPlacesDrill,
+} from './meeting-drills.ts';
+import { planFencingDrill, planMaintenanceDrill, planRateChange, planZonesDrill } from './policy-drills.ts';
+import {
+  planLateAnswers,
+  planLateRead,
+  planRefusedWrites,
+  planStoppedTaints,
+  planUnreadLease,
+} from './write-drills.ts';
+
+const newerShare = 0.3;
+const newer = [planStoppedTaints, planUnreadLease, planLateAnswers, planLateRead, planChurn] as const;
+/** With this source the seeds for which `docs/simulator.md` or the regression seeds say what they find keep their drill. */
+const newestSource = 0x4_ec_94;
+const newestShare = 0.2;
+const newest = [planRateChange, planRefusedWrites, planRefusedWrites, planUnseenDeletions] as const;
+/** Seed of the random source of drills with a policy. */
+const policySource = 0x14_61;
+const policyShare = 0.1;
+const ofPolicies = [planMaintenanceDrill, planZonesDrill, planFencingDrill] as const;
+
+/** Seed of the random source of drills in which features meet. */
+const meetingSource = 0x2_45_62;
+const meetingShare = 0.12;
+const ofMeetings = [
+  planBudgetDrill,
+  planPlacesDrill,
+  planCooldownDrill,
+  planPauseDrill,
+  planOldMaintenanceDrill,
+  planEqualClaimsDrill,
+  planPlacesDrill,
+  planDeletionRateDrill,
+  planFlappingDrill,
+  planLostVerbDrill,
+] as const;
+
+/** Undefined where the cluster is too small for what was drawn. */
+export function drawDrill(seed: number, cluster: DrillCluster): Drill | undefined {
+  return (
+    drawFrom(new SeededRandom(seed ^ meetingSource), meetingShare, ofMeetings, cluster) ??
+    drawFrom(new SeededRandom(seed ^ policySource), policyShare, ofPolicies, cluster) ??
+    drawFrom(new SeededRandom(seed ^ newestSource), newestShare, newest, cluster) ??
+    drawEarlier(seed, cluster)
+  );
+}
+
+function drawFrom(
+  random: Random,
+  share: number,
+  plans: readonly DrillPlan[],
+  cluster: DrillCluster,
+): Drill | undefined {
+  const isChosen = chance(random, share);
+  const plan = oneOf(random, plans);
+  return isChosen ? plan(random, cluster) : undefined;
+}
+
+function drawEarlier(seed: number, cluster: DrillCluster): Drill | undefined {
+  const random = new SeededRandom(seed ^ 0x2e_38);
+  const isNewer = chance(random, newerShare);
+  const plan: DrillPlan = oneOf(random, newer);
+  const older = isNewer ? undefined : planDrill(new SeededRandom(seed ^ 0xd1_11), cluster);
+  return older ?? plan(random, cluster);
+}

@@ -1,0 +1,91 @@
+// What users, administrators and webhooks do to nodes, pods and budgets, of which the controller has to make the best.
+import { mapOf } from '../../../src/machinery/api/json-map.ts';
+import type { KubeObject } from '../../../src/machinery/api/meta.ts';
+import type { Pod } from '../../../src/machinery/api/pod.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
+import { toleratesHealthFor, appLabel } from '../../../src/simulator/cluster/workload.ts';
+import { oneOf } from '../../../src/simulator/draw.ts';
+import { wallStartMs, type World } from '../../../src/simulator/world.ts';
+import { editTaints } from './administrator.ts';
+import { isChosen } from './network-faults.ts';
+import type { UserFault } from './world-fault.ts';
+
+type Undo = () => void;
+/** Attempt of an act, which may be refused. */
+type Try = (act: () => void) => void;
+type Of<K extends UserFault['kind']> = Extract<UserFault, { kind: K }>;
+type Acts = { readonly [K in UserFault['kind']]: (world: World, fault: Of<K>, attempt: Try) => Undo | undefined };
+
+const finalizer = 'example.com/kept';
+
+const acts: Acts = {
+  budget: createBudget,
+  annotation: annotate,
+  toleration: addTolerations,
+  'health-key': writeHealthKey,
+  finalizer: addFinalizers,
+  webhook: addWebhook,
+};
+
+/** Returns the function that ends it; undefined: it has no end. */
+export function beginUserAct<K extends UserFault['kind']>(world: World, fault: Of<K>, attempt: Try): Undo | undefined {
+  const act: Acts[K] = acts[fault.kind];
+  return act(world, fault, attempt);
+}
+
+function createBudget({ storage }: World, { name, app, allowed }: Of<'budget'>, attempt: Try): Undo {
+  attempt(() => storage.createBudget(name, app === undefined ? {} : { [appLabel]: app }, allowed));
+  return () => attempt(() => storage.deleteBudget(name));
+}
+
+function annotate({ storage, timeline }: World, { node, key, value }: Of<'annotation'>, attempt: Try): Undo {
+  const set = (text: string | null): void =>
+    attempt(() => storage.merge('nodes', { name: node }, { metadata: { annotations: { [key]: text } } }));
+  set(typeof value === 'string' ? value : formatTime(wallStartMs + timeline.nowMs + value.inMs));
+  return () => set(null);
+}
+
+function addTolerations({ storage, random }: World, { count, seconds }: Of<'toleration'>, attempt: Try): undefined {
+  for (let left = count; left > 0; left -= 1) {
+    const pods: readonly Pod[] = storage.list('pods');
+    if (pods.length === 0) return;
+    const pod = oneOf(random, pods);
+    const tolerations = [...toleratesHealthFor(seconds), ...(pod.spec?.tolerations ?? [])];
+    attempt(() => storage.merge('pods', nameOf(pod), { spec: { tolerations } }));
+  }
+}
+
+function writeHealthKey({ storage }: World, { node, key, effect, act }: Of<'health-key'>, attempt: Try): undefined {
+  attempt(() =>
+    editTaints(storage, node, (taints) => {
+      const others = taints.filter((taint) => taint.key !== key || taint.effect !== effect);
+      return act === 'add' ? [...others, { key, effect }] : others;
+    }),
+  );
+}
+
+function addFinalizers({ storage }: World, { share }: Of<'finalizer'>, attempt: Try): Undo {
+  const set = (finalizers: readonly string[] | null, isMeant: (pod: KubeObject) => boolean): void => {
+    for (const pod of storage.list('pods'))
+      if (isMeant(pod)) attempt(() => storage.merge('pods', nameOf(pod), { metadata: { finalizers } }));
+  };
+  set([finalizer], ({ metadata }) => isChosen(metadata.name ?? '', share));
+  return () => set(null, ({ metadata }) => metadata.finalizers?.includes(finalizer) === true);
+}
+
+function addWebhook({ storage }: World, { resource, part }: Of<'webhook'>): Undo {
+  return storage.addWebhook((target, body) => {
+    const isMeant = target.resource === resource && (target.subresource ?? 'spec') === part;
+    return isMeant ? withoutChanges(body) : body;
+  });
+}
+
+/** The preconditions of a patch are left. */
+function withoutChanges(body: unknown): unknown {
+  const { uid, resourceVersion } = mapOf(mapOf(body)['metadata']);
+  return { metadata: { uid, resourceVersion } };
+}
+
+function nameOf({ metadata }: KubeObject): { readonly namespace: string; readonly name: string } {
+  return { namespace: metadata.namespace ?? 'default', name: metadata.name ?? '' };
+}
