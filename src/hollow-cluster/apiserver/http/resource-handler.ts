@@ -195,7 +195,7 @@ export class ResourceHandler {
     const { value, repeated } = decodeApply(await readBytes(call.exchange), options.fieldValidation === 'Strict');
     const applied = this.#options.registry.apply(this.#target(call), value, {
       ...options,
-      authorize: this.#options.access.writeCheckOf(call.exchange),
+      authorizeCreate: () => this.#options.access.assertMayCreate(call.exchange),
       problems: repeated,
     });
     return written(presenter, applied);
@@ -226,8 +226,8 @@ export class ResourceHandler {
   }
 
   #writeOptions(call: Call, kind: Parameters<typeof optionsOf>[1]): WriteOptions {
-    const { exchange } = call;
-    return { ...optionsOf(call, kind), authorize: this.#options.access.writeCheckOf(exchange) };
+    const authorizeCreate = (): void => this.#options.access.assertMayCreate(call.exchange);
+    return { ...optionsOf(call, kind), authorizeCreate };
   }
 
   async #bind(call: Call): Promise<Reply> {

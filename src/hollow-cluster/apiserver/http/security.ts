@@ -2,7 +2,6 @@
 import { Authenticator, serverAudiences } from './authenticator.ts';
 import { AccessReviews } from '../authorization/access-reviews.ts';
 import { alwaysAllow, RbacAuthorizer } from '../authorization/authorizer.ts';
-import { GrantGuard } from '../authorization/grant-guard.ts';
 import { Impersonator } from '../authorization/impersonator.ts';
 import { RbacTables } from '../authorization/rbac-tables.ts';
 import { RuleResolver } from '../authorization/rule-resolver.ts';
@@ -27,8 +26,7 @@ interface Security {
 export function makeSecurity(options: SecurityOptions): Security {
   const { store, mode } = options;
   const isRbac = mode === 'RBAC';
-  const resolver = new RuleResolver(new RbacTables(store));
-  const authorizer = isRbac ? new RbacAuthorizer(resolver) : alwaysAllow;
+  const authorizer = isRbac ? new RbacAuthorizer(new RuleResolver(new RbacTables(store))) : alwaysAllow;
   // As kube-apiserver: with AlwaysAllow, an anonymous user would be allowed everything.
   const authenticator = new Authenticator({ tokens: new StaticTokens(options.tokens), allowsAnonymous: isRbac });
   return {
@@ -36,7 +34,6 @@ export function makeSecurity(options: SecurityOptions): Security {
       authenticator,
       authorizer,
       impersonator: new Impersonator(authorizer),
-      grants: isRbac ? new GrantGuard(authorizer, resolver) : undefined,
       isPublic: isRbac ? () => false : isPublicPath,
     }),
     reviews: new AccessReviews({ authorizer, tokens: authenticator, audiences: serverAudiences }),
