@@ -1,7 +1,7 @@
-// The CustomResourceDefinition of NodeLifecyclePolicy, for helm and for kubectl. Generated from the schema of policies in the
-// config file.
+// The CustomResourceDefinition of NodeLifecyclePolicy, for helm, for kubectl and for the embedded API server. Generated from the
+// schema of policies in the config file.
 import { stringify } from 'yaml';
-import { policyCrd } from '../../src/policy/schema/policy-crd.ts';
+import { policyCrd } from './policy-crd.ts';
 
 export interface ManifestPage {
   readonly path: string;
@@ -11,8 +11,11 @@ export interface ManifestPage {
 const head = '# Generated from src/policy/schema/policy-schema.ts by `npm run manifests`.\n';
 
 export function policyCrdPages(): readonly ManifestPage[] {
-  const text = head + stringify(policyCrd(), { lineWidth: 0, singleQuote: true, aliasDuplicateObjects: false });
-  return ['charts/node-lifecycle-controller/crds', 'manifests/crds'].map((folder) => {
-    return { path: `${folder}/nodelifecyclepolicies.yaml`, text };
-  });
+  const crd = policyCrd();
+  const text = head + stringify(crd, { lineWidth: 0, singleQuote: true, aliasDuplicateObjects: false });
+  return [
+    { path: 'charts/node-lifecycle-controller/crds/nodelifecyclepolicies.yaml', text },
+    { path: 'manifests/crds/nodelifecyclepolicies.yaml', text },
+    { path: 'src/cli/simulation/policy-crd.json', text: `${JSON.stringify(crd, undefined, 2)}\n` },
+  ];
 }

@@ -2,15 +2,16 @@
 import { policyResource } from '../../machinery/api/node-lifecycle-policy.ts';
 import type { FieldError } from '../../hollow-cluster/apiserver/api-errors/field-errors.ts';
 import { customResource, type ServedResource } from '../../hollow-cluster/apiserver/resources.ts';
-import { policyColumns } from '../../policy/schema/build-policy-crd.ts';
-import { policyObjectSchema } from '../../policy/schema/policy-crd.ts';
 import { readPolicyInput } from '../../policy/schema/policy-object-reader.ts';
+
+import definition from './policy-crd.json' with { type: 'json' };
 
 /** For the option `customResources` of the embedded API server. */
 export function servedPolicies(): ServedResource {
+  const [version] = definition.spec.versions;
   return customResource(policyResource, {
-    schema: policyObjectSchema(),
-    columns: policyColumns,
+    schema: version?.schema.openAPIV3Schema ?? {},
+    columns: version?.additionalPrinterColumns ?? [],
     validate: ({ metadata: { name }, spec }) => {
       const read = readPolicyInput({ metadata: { name }, spec });
       return 'problems' in read ? read.problems.map(toFieldError) : [];

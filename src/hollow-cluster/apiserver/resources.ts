@@ -60,11 +60,12 @@ interface CustomObject {
 /** A column of `kubectl get` (upstream `additionalPrinterColumns`). */
 export interface CustomColumn {
   readonly name: string;
-  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  /** `string`, `integer`, `number`, `boolean` or `date`. */
+  readonly type: string;
   readonly description: string;
   /** Fields, and `[?(@.FIELD=="VALUE")]` for one item of a list. */
   readonly jsonPath: string;
-  readonly priority?: 1;
+  readonly priority?: number;
 }
 
 /** The group whose events are those of the core group in another form. */

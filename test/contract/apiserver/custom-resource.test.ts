@@ -1,7 +1,7 @@
 // NodeLifecyclePolicy: the embedded server has it built in, a real one gets its definition.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { policyCrd } from '../../../src/policy/schema/policy-crd.ts';
+import { policyCrd } from '../../../tools/manifests/policy-crd.ts';
 import {
   type ApiResponse,
   causesOf,

@@ -13,7 +13,7 @@ import { type Node, transformNode } from '../../../src/machinery/api/node.ts';
 import type { Pod } from '../../../src/machinery/api/pod.ts';
 import type { Taint } from '../../../src/machinery/api/taints.ts';
 import type { Toleration } from '../../../src/machinery/api/tolerations.ts';
-import { policyObjectSchema } from '../../../src/policy/schema/policy-crd.ts';
+import { policyObjectSchema } from '../../../tools/manifests/policy-crd.ts';
 import { readPolicyObject } from '../../../src/policy/schema/policy-object-reader.ts';
 import { encodeEnvelope } from '../../../src/hollow-cluster/apiserver/codec/protobuf-encoder.ts';
 import { aCondition, ControllerWorld } from '../../support/controller-world.ts';

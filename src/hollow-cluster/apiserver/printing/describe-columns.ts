@@ -6,11 +6,11 @@ import { ageSince } from './describe-age.ts';
 /** `TableColumnDefinition` of `meta.k8s.io/v1`. Columns of priority 1 are shown by `-o wide` only. */
 export interface Column {
   readonly name: string;
-  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly type: string;
   /** `name` marks the column that identifies the object. */
   readonly format: '' | 'name';
   readonly description: string;
-  readonly priority: 0 | 1;
+  readonly priority: number;
 }
 
 /** Null: a field that a custom resource does not have. */

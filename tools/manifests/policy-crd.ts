@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type JsonMap, mapOf } from '../../machinery/api/json-map.ts';
+import { type JsonMap, mapOf } from '../../src/machinery/api/json-map.ts';
 import { buildPolicyCrd, buildPolicySchema } from './build-policy-crd.ts';
-import { policySpecSchema } from './policy-schema.ts';
+import { policySpecSchema } from '../../src/policy/schema/policy-schema.ts';
 
 /** The CustomResourceDefinition of NodeLifecyclePolicy, from the schema of a policy. */
 export function policyCrd(): JsonMap {

@@ -1,10 +1,10 @@
 // What validate-policies.ts checks between fields, as rules of the CustomResourceDefinition, so that the API server refuses
 // an object that the controller would not accept. What CEL cannot express is found by the controller only: times that do
 // not exist, and what depends on its settings.
-import { heartbeatConditionTypes } from '../../machinery/api/conditions.ts';
-import { healthTaintKeys, outOfServiceTaintKey } from '../../machinery/api/taints.ts';
-import { evictionLimits } from '../../controller/model/policy.ts';
-import { flappingMaxDefault } from './decode-policies.ts';
+import { heartbeatConditionTypes } from '../../src/machinery/api/conditions.ts';
+import { healthTaintKeys, outOfServiceTaintKey } from '../../src/machinery/api/taints.ts';
+import { evictionLimits } from '../../src/controller/model/policy.ts';
+import { flappingMaxDefault } from '../../src/policy/schema/decode-policies.ts';
 
 export interface CelRule {
   /** Below the spec; `[]` is each item of a list. */

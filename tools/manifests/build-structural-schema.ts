@@ -1,7 +1,7 @@
 // A JSON schema as the structural schema of a CustomResourceDefinition. Keywords that it does not know are errors: a field
 // that the API server would not validate must not go unnoticed.
-import { goDurationText } from '../../machinery/api/go-duration.ts';
-import { isMap, type JsonMap, listOf, mapOf } from '../../machinery/api/json-map.ts';
+import { goDurationText } from '../../src/machinery/api/go-duration.ts';
+import { isMap, type JsonMap, listOf, mapOf } from '../../src/machinery/api/json-map.ts';
 import { buildKeyRule, buildMinimumRule, type CelRule, durationRule } from './build-cel-rules.ts';
 
 /** Kept as they are. */

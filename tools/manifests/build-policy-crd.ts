@@ -1,7 +1,7 @@
 // The CustomResourceDefinition of NodeLifecyclePolicy. The spec is generated from the schema of a policy in the config file;
 // the status is written by the leader.
-import type { JsonMap } from '../../machinery/api/json-map.ts';
-import { policyCrdName, policyResource } from '../../machinery/api/node-lifecycle-policy.ts';
+import type { JsonMap } from '../../src/machinery/api/json-map.ts';
+import { policyCrdName, policyResource } from '../../src/machinery/api/node-lifecycle-policy.ts';
 import { buildCelRules } from './build-cel-rules.ts';
 import { buildStructuralSchema } from './build-structural-schema.ts';
 
@@ -16,7 +16,7 @@ interface PrinterColumn {
 const accepted = '.status.conditions[?(@.type=="Accepted")]';
 
 /** What `kubectl get nlp` prints. Mode and priority are those in force, also where the spec does not set them. */
-export const policyColumns: readonly PrinterColumn[] = [
+const policyColumns: readonly PrinterColumn[] = [
   { name: 'Mode', type: 'string', description: 'Mode in force', jsonPath: '.status.mode' },
   { name: 'Priority', type: 'integer', description: 'Priority in force', jsonPath: '.status.priority' },
   { name: 'Nodes', type: 'integer', description: 'Nodes to which the policy applies', jsonPath: '.status.nodes' },

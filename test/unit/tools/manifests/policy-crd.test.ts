@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { buildStructuralSchema } from '../../../../src/policy/schema/build-structural-schema.ts';
-import { policyCrd } from '../../../../src/policy/schema/policy-crd.ts';
+import { buildStructuralSchema } from '../../../../tools/manifests/build-structural-schema.ts';
+import { policyCrd } from '../../../../tools/manifests/policy-crd.ts';
 import { policySpecSchema } from '../../../../src/policy/schema/policy-schema.ts';
 
 // The definition is read field by field, and a wrong type fails the test.
