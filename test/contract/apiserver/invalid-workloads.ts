@@ -120,12 +120,6 @@ const deployments: readonly InvalidRow[] = [
     'an invalid priority class': withPod({ priorityClassName: 'A' }),
     'an invalid runtime class': withPod({ runtimeClassName: 'A' }),
     'an unknown policy of preemption': withPod({ preemptionPolicy: 'Always' }),
-    'invalid topology spread': withPod({
-      topologySpreadConstraints: [
-        { maxSkew: 0, topologyKey: '', whenUnsatisfiable: 'Wait' },
-        { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', minDomains: 0 },
-      ],
-    }),
     'invalid node affinity': withPod({
       affinity: {
         nodeAffinity: {
@@ -145,14 +139,6 @@ const deployments: readonly InvalidRow[] = [
     }),
     'node affinity without terms': withPod({
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: {} } },
-    }),
-    'invalid pod affinity': withPod({
-      affinity: {
-        podAntiAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: '', labelSelector: selector }],
-          preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0, podAffinityTerm: { topologyKey: 'zone' } }],
-        },
-      },
     }),
     'host ports on the network of the node': withPod({
       hostNetwork: true,

@@ -5,7 +5,7 @@ import { checkContainers } from './container-validation.ts';
 import { checkAnnotationKeys, checkLabels, checkOneOf, checkOptional } from '../../validation/field-checks.ts';
 import { explainLabel, explainSubdomain } from '../../validation/formats.ts';
 import { quantitiesAt, checkAmount, checkContainerResourceName, checkResources } from './resource-validation.ts';
-import { checkAffinity, checkTolerations, checkTopologySpread } from './scheduling-validation.ts';
+import { checkNodeAffinity, checkTolerations } from './scheduling-validation.ts';
 
 const restartPolicies = ['Always', 'OnFailure', 'Never'] as const;
 const preemptionPolicies = ['PreemptLowerPriority', 'Never'] as const;
@@ -19,8 +19,7 @@ export function checkPodSpec(spec: MutableJsonMap, path: string): readonly Field
     ...checkOneOf(spec, 'preemptionPolicy', path, preemptionPolicies),
     ...checkNames(spec, path),
     ...checkLabels(`${path}.nodeSelector`, spec['nodeSelector']),
-    ...checkAffinity(mapAt(spec, 'affinity'), `${path}.affinity`),
-    ...checkTopologySpread(mapsAt(spec, 'topologySpreadConstraints'), `${path}.topologySpreadConstraints`),
+    ...checkNodeAffinity(mapAt(spec, 'affinity', 'nodeAffinity'), `${path}.affinity.nodeAffinity`),
     ...checkDeadline(spec, path),
     ...checkTolerations(mapsAt(spec, 'tolerations'), `${path}.tolerations`),
     ...checkResources(mapAt(spec, 'resources'), `${path}.resources`),

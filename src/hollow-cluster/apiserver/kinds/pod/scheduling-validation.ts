@@ -1,18 +1,11 @@
-/** Tolerations, affinity and topology spread (upstream `ValidateTolerations`, `validateAffinity`). */
-import {
-  duplicateField,
-  type FieldError,
-  invalidField,
-  requiredField,
-  unsupportedField,
-} from '../../api-errors/field-errors.ts';
-import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../../select-field.ts';
-import { checkFormat, checkOneOf, checkSelector, checkValues } from '../../validation/field-checks.ts';
+/** Tolerations and required node affinity (upstream `ValidateTolerations`, `validateNodeAffinity`). */
+import { type FieldError, invalidField, requiredField, unsupportedField } from '../../api-errors/field-errors.ts';
+import { isMap, mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { checkFormat, checkOneOf, checkValues } from '../../validation/field-checks.ts';
 import { explainLabelValue, explainQualifiedName } from '../../validation/formats.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 const required = 'requiredDuringSchedulingIgnoredDuringExecution';
-const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 export function checkTolerations(tolerations: readonly MutableJsonMap[], path: string): readonly FieldError[] {
   return tolerations.flatMap((toleration, index) => checkToleration(toleration, `${path}[${index}]`));
@@ -50,14 +43,8 @@ function checkTolerationValue(toleration: MutableJsonMap, operator: string, path
   }
 }
 
-export function checkAffinity(affinity: MutableJsonMap, path: string): readonly FieldError[] {
-  return [
-    ...checkNodeAffinity(mapAt(affinity, 'nodeAffinity'), `${path}.nodeAffinity`),
-    ...['podAffinity', 'podAntiAffinity'].flatMap((side) => checkPodAffinity(mapAt(affinity, side), `${path}.${side}`)),
-  ];
-}
-
-function checkNodeAffinity(affinity: MutableJsonMap, path: string): readonly FieldError[] {
+/** Required terms of `nodeAffinity`; pod affinity and preferences are not checked: nothing here reads them. */
+export function checkNodeAffinity(affinity: MutableJsonMap, path: string): readonly FieldError[] {
   const needed = affinity[required];
   const terms = mapsAt(needed, 'nodeSelectorTerms');
   const own = `${path}.${required}.nodeSelectorTerms`;
@@ -65,16 +52,7 @@ function checkNodeAffinity(affinity: MutableJsonMap, path: string): readonly Fie
   return [
     ...(none ? [requiredField(own, 'must have at least one node selector term')] : []),
     ...terms.flatMap((term, index) => checkNodeTerm(term, `${own}[${index}]`)),
-    ...mapsAt(affinity, preferred).flatMap((weighted, index) => [
-      ...checkWeight(weighted, `${path}.${preferred}[${index}].weight`),
-      ...checkNodeTerm(mapAt(weighted, 'preference'), `${path}.${preferred}[${index}].preference`),
-    ]),
   ];
-}
-
-function checkWeight(term: MutableJsonMap, field: string): readonly FieldError[] {
-  const weight = numberAt(term, 'weight');
-  return weight >= 1 && weight <= 100 ? [] : [invalidField(field, weight, 'must be in the range 1-100')];
 }
 
 function checkNodeTerm(term: MutableJsonMap, path: string): readonly FieldError[] {
@@ -109,57 +87,4 @@ function checkFieldRequirement(item: MutableJsonMap, path: string): readonly Fie
   if (values.length === 1) return ofKey;
   const detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
   return [requiredField(`${path}.values`, detail), ...ofKey];
-}
-
-function checkPodAffinity(affinity: MutableJsonMap, path: string): readonly FieldError[] {
-  return [
-    ...mapsAt(affinity, required).flatMap((term, index) => checkPodTerm(term, `${path}.${required}[${index}]`)),
-    ...mapsAt(affinity, preferred).flatMap((weighted, index) => {
-      const own = `${path}.${preferred}[${index}]`;
-      const term = checkPodTerm(mapAt(weighted, 'podAffinityTerm'), `${own}.podAffinityTerm`);
-      return [...checkWeight(weighted, `${own}.weight`), ...term];
-    }),
-  ];
-}
-
-function checkPodTerm(term: MutableJsonMap, path: string): readonly FieldError[] {
-  const key = textAt(term, 'topologyKey');
-  return [
-    ...checkSelector(`${path}.labelSelector`, term['labelSelector']),
-    ...checkSelector(`${path}.namespaceSelector`, term['namespaceSelector']),
-    ...(key === '' ? [requiredField(`${path}.topologyKey`, 'can not be empty')] : []),
-    ...checkFormat(`${path}.topologyKey`, key, explainQualifiedName),
-  ];
-}
-
-export function checkTopologySpread(constraints: readonly MutableJsonMap[], path: string): readonly FieldError[] {
-  const kinds = constraints.map((one) => `{${textAt(one, 'topologyKey')}, ${textAt(one, 'whenUnsatisfiable')}}`);
-  const lastOf = new Map(kinds.map((kind, index) => [kind, index]));
-  return constraints.flatMap((constraint, index) => {
-    const own = `${path}[${index}]`;
-    const kind = kinds[index] ?? '';
-    const repeated = (lastOf.get(kind) ?? index) > index;
-    return [
-      ...checkConstraint(constraint, own),
-      ...(repeated ? [duplicateField(`${own}.{topologyKey, whenUnsatisfiable}`, kind)] : []),
-      ...checkSelector(`${own}.labelSelector`, constraint['labelSelector']),
-    ];
-  });
-}
-
-function checkConstraint(constraint: MutableJsonMap, path: string): readonly FieldError[] {
-  const { maxSkew, minDomains } = constraint;
-  const action = textAt(constraint, 'whenUnsatisfiable');
-  const positive = 'must be greater than zero';
-  const errors: FieldError[] = [];
-  if (typeof maxSkew !== 'number' || maxSkew < 1) errors.push(invalidField(`${path}.maxSkew`, maxSkew ?? 0, positive));
-  if (textAt(constraint, 'topologyKey') === '') errors.push(requiredField(`${path}.topologyKey`, 'can not be empty'));
-  errors.push(
-    ...checkOneOf({ whenUnsatisfiable: action }, 'whenUnsatisfiable', path, ['DoNotSchedule', 'ScheduleAnyway']),
-  );
-  if (typeof minDomains !== 'number') return errors;
-  if (minDomains < 1) errors.push(invalidField(`${path}.minDomains`, minDomains, positive));
-  if (action === 'DoNotSchedule') return errors;
-  const detail = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`;
-  return [...errors, invalidField(`${path}.minDomains`, minDomains, detail)];
 }
