@@ -1,7 +1,8 @@
 import { commandList } from '../../src/cli/commands/command-list.ts';
 import { configApiVersion, configKind } from '../../src/cli/controller/config-file.ts';
 import { removedControllerFlags } from '../../src/cli/controller/flags.ts';
-import { flagTables } from '../../src/cli/flags/flag-help.ts';
+import { acceptedBy, type FlagDefinition } from '../../src/cli/flags/flag-definition.ts';
+import { groupsOf, nameOf } from '../../src/cli/flags/flag-help.ts';
 
 const opening = `# Flags
 
@@ -41,6 +42,27 @@ export async function describeFlags(): Promise<string> {
     if (entry.name === 'controller') sections.push(configFile, removedSection());
   }
   return sections.join('\n');
+}
+
+/** The flags as Markdown, one table for each group. With a config file, a column states which settings are live. */
+export function flagTables(table: readonly FlagDefinition[]): string {
+  const isReloaded = table.some(({ name }) => name === 'config');
+  const columns = ['flag', 'default', 'accepted values', ...(isReloaded ? ['live'] : []), 'description'];
+  const head = `${tableLine(columns)}${tableLine(columns.map(() => '---'))}`;
+  const sections = [...groupsOf(table)].map(
+    ([group, flags]) => `### ${group}\n\n${head}${flags.map((flag) => tableRow(flag, isReloaded)).join('')}`,
+  );
+  return sections.join('\n');
+}
+
+function tableRow(flag: FlagDefinition, isReloaded: boolean): string {
+  const fallback = flag.default === undefined ? '' : `\`${String(flag.default)}\``;
+  const live = isReloaded ? [flag.live === true ? 'yes' : ''] : [];
+  return tableLine([`\`${nameOf(flag)}\``, fallback, acceptedBy(flag), ...live, flag.description]);
+}
+
+function tableLine(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
 }
 
 function removedSection(): string {

@@ -1,5 +1,5 @@
-// Renders flag tables as text for `--help` and as Markdown for the flag reference.
-import { acceptedBy, type FlagDefinition } from './flag-definition.ts';
+// Renders flag tables as text for `--help`.
+import type { FlagDefinition } from './flag-definition.ts';
 
 /** Line width of `--help`, in columns. */
 const columnsMax = 100;
@@ -29,7 +29,8 @@ function flagLines(flag: FlagDefinition): string {
   return `  ${nameOf(flag)}${placeholder}${fallback}\n${wrapped(flag.description)}`;
 }
 
-function nameOf({ name, short }: FlagDefinition): string {
+/** The flag as it is written, with its short form. */
+export function nameOf({ name, short }: FlagDefinition): string {
   return short === undefined ? `--${name}` : `-${short}, --${name}`;
 }
 
@@ -43,27 +44,7 @@ function wrapped(text: string): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The flags as Markdown, one table for each group. With a config file, a column states which settings are live. */
-export function flagTables(table: readonly FlagDefinition[]): string {
-  const isReloaded = table.some(({ name }) => name === 'config');
-  const columns = ['flag', 'default', 'accepted values', ...(isReloaded ? ['live'] : []), 'description'];
-  const head = `${tableLine(columns)}${tableLine(columns.map(() => '---'))}`;
-  const sections = [...groupsOf(table)].map(
-    ([group, flags]) => `### ${group}\n\n${head}${flags.map((flag) => tableRow(flag, isReloaded)).join('')}`,
-  );
-  return sections.join('\n');
-}
-
-function tableRow(flag: FlagDefinition, isReloaded: boolean): string {
-  const fallback = flag.default === undefined ? '' : `\`${String(flag.default)}\``;
-  const live = isReloaded ? [flag.live === true ? 'yes' : ''] : [];
-  return tableLine([`\`${nameOf(flag)}\``, fallback, acceptedBy(flag), ...live, flag.description]);
-}
-
-function tableLine(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
-}
-
-function groupsOf(table: readonly FlagDefinition[]): ReadonlyMap<string, readonly FlagDefinition[]> {
+/** The flags by their group, in the order of the table. */
+export function groupsOf(table: readonly FlagDefinition[]): ReadonlyMap<string, readonly FlagDefinition[]> {
   return Map.groupBy(table, (flag) => flag.group);
 }

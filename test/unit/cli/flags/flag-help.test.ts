@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { apiserverFlags } from '../../../../src/cli/simulation/apiserver/flags.ts';
 import { controllerFlags } from '../../../../src/cli/controller/flags.ts';
 import type { FlagDefinition } from '../../../../src/cli/flags/flag-definition.ts';
-import { flagHelp, flagTables } from '../../../../src/cli/flags/flag-help.ts';
+import { flagHelp } from '../../../../src/cli/flags/flag-help.ts';
 import { readValues } from '../../../../src/cli/flags/flag-schema.ts';
 import { hollowNodesFlags } from '../../../../src/cli/simulation/hollow-nodes/flags.ts';
 
@@ -32,16 +32,6 @@ test('help lists name, value, default and description by group, within the line 
     flag.description,
   );
   assert.ok(lines.every((line) => line.length <= 100));
-});
-
-test('the Markdown table has a row for each flag and escapes pipes', () => {
-  const text = flagTables([
-    { name: 'a', kind: 'text', group: 'G', description: 'this | that', choices: ['x', 'y'], default: 'x' },
-  ]);
-  assert.equal(
-    text,
-    '### G\n\n| flag | default | accepted values | description |\n| --- | --- | --- | --- |\n| `--a` | `x` | one of x, y | this \\| that |\n',
-  );
 });
 
 for (const [command, table] of Object.entries(tables)) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandList } from '../../../../src/cli/commands/command-list.ts';
 import { removedControllerFlags } from '../../../../src/cli/controller/flags.ts';
-import { describeFlags } from '../../../../tools/docs/flag-reference.ts';
+import { describeFlags, flagTables } from '../../../../tools/docs/flag-reference.ts';
 
 test('the flag pages list every flag under its command, and the removed flags', async () => {
   const sections = (await describeFlags()).split(/^## nlc /m);
@@ -12,4 +12,14 @@ test('the flag pages list every flag under its command, and the removed flags', 
   }
   const controller = sections.find((candidate) => candidate.startsWith('controller\n')) ?? '';
   for (const name of Object.keys(removedControllerFlags)) assert.ok(controller.includes(`\`--${name}\``), name);
+});
+
+test('the Markdown table has a row for each flag and escapes pipes', () => {
+  const text = flagTables([
+    { name: 'a', kind: 'text', group: 'G', description: 'this | that', choices: ['x', 'y'], default: 'x' },
+  ]);
+  assert.equal(
+    text,
+    '### G\n\n| flag | default | accepted values | description |\n| --- | --- | --- | --- |\n| `--a` | `x` | one of x, y | this \\| that |\n',
+  );
 });
