@@ -264,7 +264,7 @@ export class ResourceHandler {
     // Without a version: a patch that states none applies to what is stored when it is carried out.
     const metadata = { name: call.name ?? '', namespace: call.namespace ?? '' };
     const current = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata, spec: mapAt(spec) };
-    const value = patchObject(current, patch, 'Scale');
+    const value = patchObject(current, patch);
     const body = { value, repeated: patch.problems };
     const { object, warnings } = readTypedBody(body, bodyKindOf(call), options.fieldValidation);
     alignNamespace(object, call.namespace);

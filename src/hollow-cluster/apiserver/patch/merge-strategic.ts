@@ -6,7 +6,7 @@
  * and the two are interleaved by their previous positions, so a new element comes first.
  */
 import { mergeListOrder } from './merge-list-order.ts';
-import type { MergeRule, MergeRules } from './merge-rules.ts';
+import type { MergeRule, MergeRules } from './patch-strategies.ts';
 import { listOf, ownValue, setOwn } from '../../../machinery/api/json-map.ts';
 import { isMap, type MutableJsonMap } from '../select-field.ts';
 
@@ -29,10 +29,9 @@ export function mergeStrategic(original: MutableJsonMap, patch: MutableJsonMap, 
   if (Object.hasOwn(patch, directive)) return byDirective(original, patch, rules);
   const merged = keepRetained(original, patch);
   for (const [field, value] of Object.entries(patch)) {
-    if (!isDirective(field)) mergeField(merged, field, { value, patch, rule: ownValue(rules, field) ?? {} });
+    if (!isDirective(field)) mergeField(merged, field, { value, patch, rule: rules(field) });
   }
-  for (const field of orphanDirectives(patch))
-    mergeField(merged, field, { value: [], patch, rule: ownValue(rules, field) ?? {} });
+  for (const field of orphanDirectives(patch)) mergeField(merged, field, { value: [], patch, rule: rules(field) });
   return merged;
 }
 
@@ -73,7 +72,7 @@ function mergeField(merged: MutableJsonMap, field: string, { value, patch, rule 
   if (value === null) delete merged[field];
   else if (Array.isArray(value)) mergeListField(merged, field, { value, patch, rule });
   else if (isMap(value) && isMap(current) && rule.replaced !== true)
-    setOwn(merged, field, mergeStrategic(current, value, rule.fields ?? {}));
+    setOwn(merged, field, mergeStrategic(current, value, rule.fields));
   else if (!isMap(value) || value[directive] !== 'delete') setOwn(merged, field, withoutDirectives(value));
 }
 
@@ -126,7 +125,7 @@ function mergeMaps(current: readonly unknown[], patch: ListPatch, mergeKey: stri
     const at = places.get(keyOf(element)) ?? merged.length;
     const known = merged[at];
     places.set(keyOf(element), at);
-    merged[at] = isMap(known) ? mergeStrategic(known, element, patch.rule.fields ?? {}) : withoutDirectives(element);
+    merged[at] = isMap(known) ? mergeStrategic(known, element, patch.rule.fields) : withoutDirectives(element);
   }
   return mergeListOrder({ merged, wanted, before: current, keyOf });
 }

@@ -3,7 +3,7 @@ import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
 import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
 import { type Draft, isDraft } from '../storage/stored-object.ts';
 import { applyJsonPatch, JsonPatchProblem } from './apply-json-patch.ts';
-import { mergeRulesOf } from './merge-rules.ts';
+import { mergeRulesOf } from './patch-strategies.ts';
 import { mergeStrategic, PatchProblem } from './merge-strategic.ts';
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
 
@@ -32,11 +32,11 @@ function coversManagers(path: unknown): boolean {
   );
 }
 
-/** The patched object; `draft` may be consumed. Throws an ApiError (400, 413, 422 or 500, as upstream). */
-export function patchObject(draft: Draft, patch: ObjectPatch, kind: string): Draft {
+/** The patched object; `draft`, which has its kind, may be consumed. Throws an ApiError (400, 413, 422 or 500, as upstream). */
+export function patchObject(draft: Draft, patch: ObjectPatch): Draft {
   if (patch.type === 'json') return jsonPatch(draft, patch.body);
   if (!isMap(patch.body)) throw badRequest('error decoding patch: the body is not a JSON object');
-  const patched = patch.type === 'merge' ? mergeDocuments(draft, patch.body) : strategic(draft, patch.body, kind);
+  const patched = patch.type === 'merge' ? mergeDocuments(draft, patch.body) : strategic(draft, patch.body);
   return asDraft(patched);
 }
 
@@ -70,9 +70,10 @@ function patchByOperations(draft: Draft, operations: readonly unknown[]): unknow
   }
 }
 
-function strategic(draft: Draft, body: MutableJsonMap, kind: string): unknown {
+function strategic(draft: Draft, body: MutableJsonMap): unknown {
+  const { apiVersion = '', kind = '' } = draft;
   try {
-    return mergeStrategic(draft, body, mergeRulesOf(kind));
+    return mergeStrategic(draft, body, mergeRulesOf(apiVersion, kind));
   } catch (error) {
     if (!(error instanceof PatchProblem)) throw error;
     throw error.malformed ? badRequest(error.message) : statusError(500, '', error.message);

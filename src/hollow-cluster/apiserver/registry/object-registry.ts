@@ -146,7 +146,7 @@ export class ObjectRegistry {
     const current = touchesManagers(patch) ? stored.presented() : stored.draft();
     const seen = isEventsV1(target) ? asEventV1(current) : current;
     const document = { kind: target.served.kind, apiVersion: apiVersionOf(target.served), ...seen };
-    const changed = patchObject(document, patch, target.served.kind);
+    const changed = patchObject(document, patch);
     // As upstream, which patches the fields of a typed object.
     const { kind, apiVersion } = document;
     const patched = patch.type === 'strategic-merge' ? { ...changed, kind, apiVersion } : changed;

@@ -2,12 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { mergeDocuments } from '../../../../../src/hollow-cluster/apiserver/patch/object-patch.ts';
-import { mergeRulesOf } from '../../../../../src/hollow-cluster/apiserver/patch/merge-rules.ts';
+import { mergeRulesOf } from '../../../../../src/hollow-cluster/apiserver/patch/patch-strategies.ts';
 import { mergeStrategic, PatchProblem } from '../../../../../src/hollow-cluster/apiserver/patch/merge-strategic.ts';
 import { countReads } from '../../../../support/count-reads.ts';
 
 type Map = Record<string, unknown>;
-const merge = (original: Map, patch: Map, kind = 'Pod'): Map => mergeStrategic(original, patch, mergeRulesOf(kind));
+const versions: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'].map((kind) => [kind, 'apps/v1'])),
+  ...Object.fromEntries(['Job', 'CronJob'].map((kind) => [kind, 'batch/v1'])),
+  PodDisruptionBudget: 'policy/v1',
+};
+const merge = (original: Map, patch: Map, kind = 'Pod'): Map =>
+  mergeStrategic(original, patch, mergeRulesOf(versions[kind] ?? 'v1', kind));
 
 test('a patch as kubectl apply sends it for a changed pod', () => {
   const stored = {
