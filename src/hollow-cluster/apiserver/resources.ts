@@ -1,17 +1,13 @@
 /**
- * The resources that the embedded API server serves, from the rows of `resource-rows.ts`. Routing, discovery, printing,
- * OpenAPI and the decoding of request bodies all read them.
+ * The resources that the embedded API server serves, as discovery of kube-apiserver lists them (`served-resources.json`). Routing,
+ * discovery, printing, OpenAPI and the decoding of request bodies all read them.
  */
 
 import type { FieldError } from './api-errors/field-errors.ts';
-import {
-  type KindRow,
-  kindRows,
-  type SubresourceName,
-  type SubresourceRow,
-  subresourceRows,
-  type Verb,
-} from './resource-rows.ts';
+
+import discovery from './served-resources.json' with { type: 'json' };
+
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
 /** Group, version and kind; the core group is the empty string. */
 export interface GroupVersionKind {
@@ -25,7 +21,7 @@ export interface ServedSubresource {
   readonly name: string;
   /** Kind of the request or response body; its group may differ from that of the resource (`pods/eviction`). */
   readonly responseKind: GroupVersionKind;
-  readonly verbs: readonly Verb[];
+  readonly verbs: readonly string[];
 }
 
 /** A collection under a group version. */
@@ -35,7 +31,7 @@ export interface ServedResource extends GroupVersionKind {
   readonly namespaced: boolean;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  readonly verbs: readonly Verb[];
+  readonly verbs: readonly string[];
   readonly subresources: readonly ServedSubresource[];
   /** A review has no objects: the response to a POST is computed from its body, and nothing is stored. */
   readonly review: boolean;
@@ -71,40 +67,51 @@ export interface CustomColumn {
 /** The group whose events are those of the core group in another form. */
 export const eventsV1Group = 'events.k8s.io';
 
-const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+/** A resource in a document of discovery. */
+interface DiscoveredResource {
+  readonly resource: string;
+  readonly singularResource: string;
+  /** Group and version are those of the document where they are empty. */
+  readonly responseKind: GroupVersionKind;
+  readonly scope: string;
+  readonly verbs: readonly string[];
+  readonly shortNames?: readonly string[] | undefined;
+  readonly categories?: readonly string[] | undefined;
+  readonly subresources?: readonly DiscoveredSubresource[] | undefined;
+}
 
-/** All resources, group version by group version, in the order of the discovery documents. */
-export const servedResources: readonly ServedResource[] = Object.entries(kindRows).flatMap(([apiVersion, kinds]) => {
+type DiscoveredSubresource = Pick<DiscoveredResource, 'responseKind' | 'verbs'> & { readonly subresource: string };
+
+/**
+ * All resources, group version by group version. Groups are in the order of kube-apiserver, which decides between those that
+ * have a resource of the same name.
+ */
+export const servedResources: readonly ServedResource[] = Object.entries<readonly DiscoveredResource[]>(
+  discovery,
+).flatMap(([apiVersion, rows]) => {
   const [version = '', group = ''] = apiVersion.split('/').toReversed();
-  return Object.entries(kinds).map(([kind, row]) => resourceOf({ group, version, kind }, row));
+  return rows.map((row) => resourceOf({ group, version }, row));
 });
 
-function resourceOf(kind: GroupVersionKind, row: KindRow): ServedResource {
-  const verbs = row.hasDeleteCollection === false ? allVerbs.filter((verb) => verb !== 'deletecollection') : allVerbs;
-  const singular = kind.kind.toLowerCase();
+function resourceOf(
+  { group, version }: Omit<GroupVersionKind, 'kind'>,
+  { shortNames = [], categories = [], subresources = [], verbs, ...row }: DiscoveredResource,
+): ServedResource {
+  const kindOf = ({ kind, ...own }: GroupVersionKind): GroupVersionKind =>
+    own.version === '' ? { group, version, kind } : { ...own, kind };
   return {
-    ...kind,
-    plural: pluralOf(singular),
-    singular,
-    namespaced: row.isNamespaced ?? true,
-    shortNames: row.shortNames ?? [],
-    categories: row.categories ?? [],
-    verbs: row.isReview === true ? ['create'] : verbs,
-    subresources: (row.subresources ?? []).map((name) => subresourceOf(name, kind)),
-    review: row.isReview ?? false,
+    ...kindOf(row.responseKind),
+    plural: row.resource,
+    singular: row.singularResource,
+    namespaced: row.scope === 'Namespaced',
+    shortNames,
+    categories,
+    verbs,
+    subresources: subresources.map(({ subresource, responseKind, verbs }) => {
+      return { name: subresource, responseKind: kindOf(responseKind), verbs };
+    }),
+    review: verbs.every((verb) => verb === 'create'),
   };
-}
-
-/** Upstream `meta.UnsafeGuessKindToResource`. */
-function pluralOf(singular: string): string {
-  if (singular === 'endpoints') return singular;
-  if (singular.endsWith('s')) return `${singular}es`;
-  return singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`;
-}
-
-function subresourceOf(name: SubresourceName, resource: GroupVersionKind): ServedSubresource {
-  const { kind, group = '', ...row }: SubresourceRow = subresourceRows[name];
-  return { name, responseKind: kind === undefined ? resource : { group, version: 'v1', kind }, ...row };
 }
 
 /** The names of a custom resource, as in its definition. */
@@ -113,8 +120,9 @@ type CustomNames = Pick<ServedResource, 'group' | 'version' | 'kind' | 'plural' 
 /** A cluster-scoped custom resource with the subresource status. */
 export function customResource(names: CustomNames, custom: CustomDefinition): ServedResource {
   const { group, version, kind } = names;
-  const row = resourceOf({ group, version, kind }, { isNamespaced: false, subresources: ['status'] });
-  return { ...row, ...names, custom };
+  const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+  const status = { name: 'status', responseKind: { group, version, kind }, verbs: ['get', 'patch', 'update'] };
+  return { ...names, namespaced: false, categories: [], verbs, subresources: [status], review: false, custom };
 }
 
 /** `v1` or `group/version`, as `apiVersion` spells it. */

@@ -5,8 +5,7 @@
 import { ownValue } from '../../../machinery/api/json-map.ts';
 import { messageNameOf } from '../codec/message-table.ts';
 import { customSchemaName, gvkOf, type Schema, schemaName, schemaRef } from './open-api-schemas.ts';
-import type { Verb } from '../resource-rows.ts';
-import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
+import { apiVersionOf, type GroupVersionKind, type ServedResource, type Verb } from '../resources.ts';
 
 interface Operation {
   readonly method: 'delete' | 'get' | 'patch' | 'post' | 'put';
@@ -76,7 +75,7 @@ export function pathsOf(served: ServedResource): readonly (readonly [string, Sch
 
 type OfferedVerb = Exclude<Verb, 'watch'>;
 
-function pick<V extends OfferedVerb>(offered: readonly V[], verbs: readonly Verb[]): readonly V[] {
+function pick<V extends OfferedVerb>(offered: readonly V[], verbs: readonly string[]): readonly V[] {
   return offered.filter((verb) => verbs.includes(verb));
 }
 

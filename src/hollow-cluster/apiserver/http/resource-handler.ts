@@ -3,8 +3,13 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { AccessReviews } from '../authorization/access-reviews.ts';
-import { type GroupVersionKind, type ServedResource, type ServedSubresource, tableOf } from '../resources.ts';
-import type { Verb } from '../resource-rows.ts';
+import {
+  type GroupVersionKind,
+  type ServedResource,
+  type ServedSubresource,
+  tableOf,
+  type Verb,
+} from '../resources.ts';
 import { type IncludeObject, parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
