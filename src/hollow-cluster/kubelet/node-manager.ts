@@ -4,8 +4,7 @@ import type { Labels } from '../../machinery/api/topology.ts';
 import { buildNodeReference } from '../../machinery/events/build-reference.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
-import type { KubeReader } from '../../machinery/ports/kube-reader.ts';
-import type { KubeWriter } from '../../machinery/ports/kube-writer.ts';
+import type { NodeApi } from './network/fault-injecting-client.ts';
 import type { Logger } from '../../machinery/ports/logger.ts';
 import type { Random } from '../../machinery/ports/random.ts';
 import { planFirstWait } from './loops/plan-phase.ts';
@@ -31,7 +30,7 @@ export interface NodeManagerOptions {
   /** Outlives this kubelet; faults are injected here. */
   readonly machine: FakeMachine;
   readonly profile: KubeletProfile;
-  readonly api: KubeReader & KubeWriter;
+  readonly api: NodeApi;
   /** Lister for its own node. */
   readonly nodes: NodeLister;
   /** Shared by the fleet: limits the number of concurrent registrations. */

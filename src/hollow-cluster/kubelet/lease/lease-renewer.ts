@@ -3,8 +3,7 @@ import type { Lease } from '../../../machinery/api/lease.ts';
 import type { OwnerReference } from '../../../machinery/api/meta.ts';
 import { nodeLeaseNamespace } from '../../../machinery/api/resources.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
-import type { KubeReader } from '../../../machinery/ports/kube-reader.ts';
-import type { KubeWriter } from '../../../machinery/ports/kube-writer.ts';
+import type { NodeApi } from '../network/fault-injecting-client.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { Random } from '../../../machinery/ports/random.ts';
 import { planJittered } from '../loops/plan-phase.ts';
@@ -24,7 +23,7 @@ const ensureBackoffMsMax = 7_000;
 
 interface LeaseRenewerOptions {
   readonly nodeName: string;
-  readonly api: KubeReader & KubeWriter;
+  readonly api: NodeApi;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

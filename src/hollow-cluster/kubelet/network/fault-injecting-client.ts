@@ -2,19 +2,14 @@ import { ApiError } from '../../../machinery/api/api-error.ts';
 import type { KubeObject } from '../../../machinery/api/meta.ts';
 import type { ResourceName } from '../../../machinery/api/resources.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
-import type {
-  KubeReader,
-  ListOptions,
-  ListPage,
-  ObjectName,
-  WatchEvent,
-  WatchOptions,
-  WatchStream,
-} from '../../../machinery/ports/kube-reader.ts';
+import type { KubeReader, ObjectName } from '../../../machinery/ports/kube-reader.ts';
 import type { DeleteOptions, KubeWriter, PatchType, WriteOptions } from '../../../machinery/ports/kube-writer.ts';
 import type { Random } from '../../../machinery/ports/random.ts';
 import { abortReason } from '../../../machinery/supervision/abort.ts';
 import { decideTransit, isHeartbeat, type NetworkRequest, type NetworkRule, type Transit } from './network-rule.ts';
+
+/** The API server as one kubelet uses it: lists and changes come from the informers that its fleet shares. */
+export type NodeApi = Pick<KubeReader, 'get'> & Omit<KubeWriter, 'evict'>;
 
 /** State of a node's connection, for components that deliver data to it without requests. */
 export interface NodeConnection {
@@ -24,9 +19,9 @@ export interface NodeConnection {
 }
 
 interface FaultInjectingClientOptions {
-  readonly api: KubeReader & KubeWriter;
+  readonly api: NodeApi;
   /** A separate client for heartbeats, so that no other request delays them; `api` when absent. */
-  readonly heartbeatApi?: (KubeReader & KubeWriter) | undefined;
+  readonly heartbeatApi?: NodeApi | undefined;
   /** Called for each request when it is answered, lost or cancelled. */
   readonly note?: (request: NetworkRequest, succeeded: boolean) => void;
   readonly clock: Clock;
@@ -44,7 +39,7 @@ const noChance: Random = { next: () => 0 };
  * sent may have been carried out, only its response is lost). When the fault ends, pending requests reject with
  * `unavailable`, as on a connection that turns out to be dead, and later requests pass.
  */
-export class FaultInjectingClient implements KubeReader, KubeWriter, NodeConnection {
+export class FaultInjectingClient implements NodeApi, NodeConnection {
   readonly #options: FaultInjectingClientOptions;
   // A fleet has thousands of these, and few have listeners.
   #restoredListeners: Set<() => void> | undefined;
@@ -52,7 +47,6 @@ export class FaultInjectingClient implements KubeReader, KubeWriter, NodeConnect
   #rules = noRules;
   #random = noChance;
   #isDisconnected = false;
-  #cuts = 0;
 
   constructor(options: FaultInjectingClientOptions) {
     this.#options = options;
@@ -101,16 +95,6 @@ export class FaultInjectingClient implements KubeReader, KubeWriter, NodeConnect
     return this.#send({ verb: 'get', resource }, options.signal, (api) => api.get(resource, name, options));
   }
 
-  list(resource: ResourceName, options: ListOptions & { readonly signal: AbortSignal }): Promise<ListPage> {
-    return this.#send({ verb: 'list', resource }, options.signal, (api) => api.list(resource, options));
-  }
-
-  /** The stream stalls while the connection is cut; after that it is dead, which shows at the next events. */
-  async watch(resource: ResourceName, options: WatchOptions & { readonly signal: AbortSignal }): Promise<WatchStream> {
-    const stream = await this.#send({ verb: 'watch', resource }, options.signal, (api) => api.watch(resource, options));
-    return this.#watchStream(stream, options.signal, this.#cuts);
-  }
-
   create(resource: ResourceName, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
     return this.#send({ verb: 'create', resource }, options.signal, (api) => api.create(resource, object, options));
   }
@@ -132,20 +116,11 @@ export class FaultInjectingClient implements KubeReader, KubeWriter, NodeConnect
     return this.#send({ verb: 'delete', resource }, options.signal, (api) => api.delete(resource, name, options));
   }
 
-  /** A POST, as of the subresource that it creates. */
-  evict(pod: ObjectName, options: DeleteOptions): Promise<void> {
-    return this.#send({ verb: 'create', resource: 'pods' }, options.signal, (api) => api.evict(pod, options));
-  }
-
   get #isClear(): boolean {
     return !this.#isDisconnected && this.#rules.length === 0;
   }
 
-  async #send<T>(
-    request: NetworkRequest,
-    signal: AbortSignal,
-    send: (api: KubeReader & KubeWriter) => Promise<T>,
-  ): Promise<T> {
+  async #send<T>(request: NetworkRequest, signal: AbortSignal, send: (api: NodeApi) => Promise<T>): Promise<T> {
     const { note, api, heartbeatApi } = this.#options;
     const client = heartbeatApi !== undefined && isHeartbeat(request) ? heartbeatApi : api;
     try {
@@ -205,23 +180,6 @@ export class FaultInjectingClient implements KubeReader, KubeWriter, NodeConnect
     if (delayMs >= leftMs) throw timeoutError();
   }
 
-  async *#watchStream(
-    stream: WatchStream,
-    signal: AbortSignal,
-    cutsBefore: number,
-  ): AsyncGenerator<readonly WatchEvent[]> {
-    for await (const batch of stream) {
-      if (this.isCut) throw await this.#stall(signal);
-      if (this.#cuts !== cutsBefore) throw connectionLostError();
-      yield batch;
-    }
-  }
-
-  async #stall(signal: AbortSignal): Promise<ApiError> {
-    while (this.isCut && !signal.aborted) await this.#changed(Number.POSITIVE_INFINITY, signal);
-    return signal.aborted ? cancelledError() : connectionLostError();
-  }
-
   /** Resolves with the error for the caller: at the deadline, when the fault ends, or when the caller cancels. */
   async #waitForTimeout(request: NetworkRequest, deadlineMs: number, signal: AbortSignal): Promise<ApiError> {
     const { clock } = this.#options;
@@ -251,10 +209,8 @@ export class FaultInjectingClient implements KubeReader, KubeWriter, NodeConnect
   #change(update: () => void): void {
     const wasCut = this.isCut;
     update();
-    const { isCut } = this;
-    if (isCut && !wasCut) this.#cuts += 1;
     for (const listener of this.#changeListeners ?? []) listener();
-    if (isCut || !wasCut) return;
+    if (this.isCut || !wasCut) return;
     for (const listener of this.#restoredListeners ?? []) listener();
   }
 }

@@ -4,7 +4,7 @@ import type { RequestVerb } from '../faults/fault.ts';
 
 /** The parts of a request to the API server that network faults are matched against. */
 export interface NetworkRequest {
-  readonly verb: RequestVerb | 'watch';
+  readonly verb: RequestVerb;
   readonly resource: ResourceName;
 }
 

@@ -2,8 +2,7 @@ import { ApiError, apiReason } from '../../../machinery/api/api-error.ts';
 import type { Node } from '../../../machinery/api/node.ts';
 import type { Labels } from '../../../machinery/api/topology.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
-import type { KubeReader } from '../../../machinery/ports/kube-reader.ts';
-import type { KubeWriter } from '../../../machinery/ports/kube-writer.ts';
+import type { NodeApi } from '../network/fault-injecting-client.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { KubeletProfile } from '../profile.ts';
 import type { Semaphore } from '../loops/semaphore.ts';
@@ -18,7 +17,7 @@ interface RegistrarOptions {
   readonly name: string;
   readonly labels: Labels;
   readonly profile: KubeletProfile;
-  readonly api: KubeReader & KubeWriter;
+  readonly api: NodeApi;
   readonly composer: NodeComposer;
   /** Limits how many nodes of the fleet register at once. */
   readonly registrations: Semaphore;

@@ -2,8 +2,7 @@ import { ApiError } from '../../../machinery/api/api-error.ts';
 import { findCondition, listConditions } from '../../../machinery/api/conditions.ts';
 import type { Node } from '../../../machinery/api/node.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
-import type { KubeReader } from '../../../machinery/ports/kube-reader.ts';
-import type { KubeWriter } from '../../../machinery/ports/kube-writer.ts';
+import type { NodeApi } from '../network/fault-injecting-client.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { Random } from '../../../machinery/ports/random.ts';
 import { LineLimit } from '../../../machinery/queueing/line-limit.ts';
@@ -28,7 +27,7 @@ export interface NodeLister {
 
 interface StatusPublisherOptions {
   readonly name: string;
-  readonly api: KubeReader & KubeWriter;
+  readonly api: NodeApi;
   readonly nodes: NodeLister;
   readonly composer: NodeComposer;
   readonly clock: Clock;

@@ -1,7 +1,6 @@
 import type { Pod } from '../../../machinery/api/pod.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
-import type { KubeReader } from '../../../machinery/ports/kube-reader.ts';
-import type { KubeWriter } from '../../../machinery/ports/kube-writer.ts';
+import type { NodeApi } from '../network/fault-injecting-client.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import { SparseMap } from '../queues/sparse-map.ts';
 import { planNextTick } from '../loops/plan-phase.ts';
@@ -19,7 +18,7 @@ import { agreesWith } from './diff-api-status.ts';
 import { StatusWriter, type VersionedStatus } from './status-writer.ts';
 
 export interface PodStatusManagerOptions {
-  readonly api: KubeReader & KubeWriter;
+  readonly api: NodeApi;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The kubelet's pods and mirrors, as the API server and the other sources deliver them. */

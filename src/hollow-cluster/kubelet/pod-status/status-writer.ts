@@ -1,8 +1,7 @@
 import { ApiError } from '../../../machinery/api/api-error.ts';
 import type { Pod } from '../../../machinery/api/pod.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
-import type { KubeReader } from '../../../machinery/ports/kube-reader.ts';
-import type { KubeWriter } from '../../../machinery/ports/kube-writer.ts';
+import type { NodeApi } from '../network/fault-injecting-client.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import { isMirrorPod } from '../pod-config/classify-pod.ts';
 import type { PodManager } from '../pod-config/pod-manager.ts';
@@ -27,7 +26,7 @@ export interface VersionedStatus {
 type WriteOutcome = 'written' | 'kept' | 'deleted' | 'replaced' | 'not-found' | 'failed';
 
 interface StatusWriterOptions {
-  readonly api: KubeReader & KubeWriter;
+  readonly api: NodeApi;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly pods: Pick<PodManager, 'translate'>;

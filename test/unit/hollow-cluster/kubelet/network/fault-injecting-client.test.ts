@@ -81,36 +81,6 @@ describe('the fault-injecting client of a node', () => {
     client.restore();
     assert.equal(restored, 1);
   });
-
-  it('stalls a watch while cut, and fails the stream after that', async () => {
-    const stream = await client.watch('nodes', { signal: life.signal });
-    const seen: string[] = [];
-    const reading = outcome(
-      (async () => {
-        for await (const batch of stream) seen.push(...batch.map((event) => event.type));
-      })(),
-    );
-    await settled();
-    await api.create('nodes', { metadata: { name: 'b' } });
-    await settled();
-    assert.deepEqual(seen, ['ADDED']);
-    client.cut();
-    await api.create('nodes', { metadata: { name: 'c' } });
-    await clock.advance(60_000);
-    assert.deepEqual(seen, ['ADDED']);
-    client.restore();
-    await settled();
-    assert.deepEqual([seen.length, reading.reason], [1, 'unavailable']);
-  });
-
-  it('does not deliver later what a watch missed while it was not read', async () => {
-    const stream = await client.watch('nodes', { signal: life.signal });
-    client.cut();
-    await api.create('nodes', { metadata: { name: 'b' } });
-    client.restore();
-    const events = stream[Symbol.asyncIterator]();
-    await assert.rejects(events.next(), because('unavailable'));
-  });
 });
 
 function because(reason: ApiReason): (error: unknown) => boolean {
