@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { formatTimes } from './format-times.ts';
 import { missingControlGroups } from './machine/control-groups.ts';
 import { buildPrograms } from './machine/programs.ts';
 import { RealCluster } from './machine/real-cluster.ts';
@@ -68,6 +69,7 @@ async function run({ stories, keep, prefix, rounds, beside }: ClusterOptions): P
       );
     timeline = new Timeline(cluster.api, join(folder, 'timeline.log'));
     const runs = await runStories(new Stage(cluster, timeline), { stories, rounds, beside }, say);
+    say(`seconds, median (least to most, rounds)\n${formatTimes(runs)}`);
     const failed = runs.filter(({ failure }) => failure !== undefined);
     say(failed.length === 0 ? 'every story held' : failed.map(describeFailure).join('\n'));
     if (keep) await wait(cluster);
