@@ -34,8 +34,11 @@ test('the names of the nodes of a large cluster are unique, and it has at most 6
   }
 });
 
+/** Found in a varied cluster, although its number is below those of the others. */
+const laterSeeds: ReadonlySet<number> = new Set([70_000_128]);
+
 test('no regression seed from before them is varied', () => {
-  for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 150_000_000)) {
+  for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 150_000_000 && !laterSeeds.has(seed))) {
     const { mode, hasShadow, concurrentWrites, settingsLagMsMax, nodes } = planRun(seed).cluster;
     const variants = [mode, hasShadow, concurrentWrites, settingsLagMsMax];
     assert.deepEqual([...variants, nodes.length > 12], [undefined, undefined, undefined, undefined, false]);
