@@ -21,7 +21,6 @@ const exceptions: Readonly<Record<string, string>> = {
   ),
   ...because('of kubelet 1.8 there are the heartbeats only', 'B', [21]),
   ...because('of kubelet 1.8 there are the heartbeats only', 'F', [14]),
-  ...because('static pods come from files only', 'C', [16, 17]),
   ...because('the mux sends changes only', 'C', [22]),
   ...because('the mux sends changes only', 'D', [2]),
   ...because('the recorder never blocks its callers: there is no blocking mode', 'H', [8]),
