@@ -1,7 +1,9 @@
 import type {
+  ManifestAnswer,
   ManifestFiles,
   ManifestPlace,
   ManifestRead,
+  ManifestUrl,
   ManifestWatcher,
   WatchEnd,
 } from '../../src/machinery/ports/static-pod-manifests.ts';
@@ -62,6 +64,22 @@ export class ManifestFolder implements ManifestFiles {
     });
     this.#watcher = undefined;
     return { kind: 'ended' };
+  }
+}
+
+/** A URL with a scripted response. */
+export class ManifestPage implements ManifestUrl {
+  readonly url = 'http://manifests.test/pods';
+  answer: ManifestAnswer = { kind: 'failed', problem: 'connection refused' };
+  asked = 0;
+
+  show(text: string, status = 200): void {
+    this.answer = { kind: 'answer', status, text };
+  }
+
+  async get(): Promise<ManifestAnswer> {
+    this.asked += 1;
+    return this.answer;
   }
 }
 

@@ -38,6 +38,17 @@ export interface ManifestFiles {
   watch(watcher: ManifestWatcher, signal: AbortSignal): Promise<WatchEnd>;
 }
 
+/** A complete response of any status, or a failure. */
+export type ManifestAnswer =
+  | { readonly kind: 'answer'; readonly status: number; readonly text: string }
+  | { readonly kind: 'failed'; readonly problem: string };
+
+export interface ManifestUrl {
+  /** URL as configured, without credentials. */
+  readonly url: string;
+  get(signal: AbortSignal): Promise<ManifestAnswer>;
+}
+
 /** Operations on a manifest's text. */
 export interface ManifestText {
   /** From YAML or JSON. */

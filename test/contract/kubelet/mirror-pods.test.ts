@@ -23,7 +23,7 @@ const name = { namespace: 'kube-system', name: 'web-n1' };
 function aStaticPod(image: string): Pod {
   const parsed = manifestText.parse(aManifest('web', { image }));
   const document = 'document' in parsed ? parsed.document : undefined;
-  const origin = { nodeName: 'n1', path: '/m/web.yaml', digest: manifestText.digest } as const;
+  const origin = { nodeName: 'n1', source: 'file', place: '/m/web.yaml', digest: manifestText.digest } as const;
   const result = parseFilePod(document, origin);
   const [pod] = 'pods' in result ? result.pods : [];
   assert.ok(pod !== undefined);

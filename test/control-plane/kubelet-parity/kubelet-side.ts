@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AuditedRequest, AuditTrail } from '../audit-trail.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane.ts';
 import type { RestClient } from '../rest-client.ts';
+import { ManifestServer } from './manifest-server.ts';
 import { type Kubelet, type KubeletOptions, HollowKubelet, RealKubelet } from './kubelets.ts';
 import { isCompared, isRenewal, lineOf } from './requests.ts';
 
@@ -23,6 +24,8 @@ interface World {
   readonly kubelet: Kubelet;
   /** Writes the file in the static pod folder; undefined removes it. */
   writeStaticPod(text: string | undefined): void;
+  /** Sets the pods that the static pod URL serves. */
+  serveStaticPods(pods: readonly object[]): void;
 }
 
 /** The state that a step may check for its completion. */
@@ -66,28 +69,32 @@ export class KubeletSide implements World {
   readonly client: RestClient;
   readonly kubelet: Kubelet;
   readonly #plane: ControlPlane;
+  readonly #manifests: ManifestServer;
   readonly #trail: AuditTrail;
   readonly #staticPodFolder: string;
   readonly #begins: { readonly id: string; readonly atMs: number }[] = [];
   /** Index of the first request of the next step. */
   #place = 0;
 
-  private constructor(which: Which, plane: ControlPlane) {
+  private constructor(which: Which, plane: ControlPlane, manifests: ManifestServer) {
     this.which = which;
     this.#plane = plane;
+    this.#manifests = manifests;
     this.client = plane.client();
     this.#trail = new AuditTrail(plane.auditLogFile!, user);
     const kubeconfigFile = plane.kubeconfigFor(plane.tokenOf(user));
     this.#staticPodFolder = join(plane.folder, 'static-pods');
     mkdirSync(this.#staticPodFolder);
     const staticPodFolder = this.#staticPodFolder;
-    const options: KubeletOptions = { plane, kubeconfigFile, namePrefix, staticPodFolder };
+    const staticPodUrl = manifests.url;
+    const options: KubeletOptions = { plane, kubeconfigFile, namePrefix, staticPodFolder, staticPodUrl };
     this.kubelet = which === 'upstream' ? new RealKubelet(options) : new HollowKubelet(options);
   }
 
   static async start(which: Which): Promise<KubeletSide> {
     const users = [{ name: user, groups: ['system:masters'] }];
-    return new KubeletSide(which, await startControlPlane({ users, auditLevel: 'RequestResponse' }));
+    const plane = await startControlPlane({ users, auditLevel: 'RequestResponse' });
+    return new KubeletSide(which, plane, await ManifestServer.start());
   }
 
   /** When each step started, wall clock. */
@@ -107,6 +114,10 @@ export class KubeletSide implements World {
     const unfinished = `${this.#staticPodFolder}.unfinished`;
     writeFileSync(unfinished, text);
     renameSync(unfinished, file);
+  }
+
+  serveStaticPods(pods: readonly object[]): void {
+    this.#manifests.serve({ apiVersion: 'v1', kind: 'PodList', items: pods });
   }
 
   /** Runs one step and returns its requests once no more are sent. */
@@ -130,6 +141,7 @@ export class KubeletSide implements World {
 
   async stop(): Promise<void> {
     await this.kubelet.stop();
+    await this.#manifests.close();
     await this.#plane.stop();
   }
 

@@ -31,6 +31,7 @@ export interface KubeletOptions {
   /** The node is `PREFIX-0`, as nlc hollow-nodes names it. */
   readonly namePrefix: string;
   readonly staticPodFolder: string;
+  readonly staticPodUrl: string;
 }
 
 export class RealKubelet implements Kubelet {
@@ -43,7 +44,7 @@ export class RealKubelet implements Kubelet {
   }
 
   async start(): Promise<void> {
-    const { plane, kubeconfigFile, namePrefix, staticPodFolder } = this.#options;
+    const { plane, kubeconfigFile, namePrefix, staticPodFolder, staticPodUrl } = this.#options;
     const { kubemark } = plane.binaries;
     if (kubemark === undefined) throw new Error(`kubemark is only built for Kubernetes ${defaultVersion}`);
     this.#run = await plane.startProgram('kubemark', kubemark, [
@@ -51,6 +52,7 @@ export class RealKubelet implements Kubelet {
       `--kubeconfig=${kubeconfigFile}`,
       `--folder=${mkdtempSync(join(plane.folder, 'kubelet-'))}`,
       `--static-pods=${staticPodFolder}`,
+      `--static-pod-url=${staticPodUrl}`,
       `--label=${label}`,
       `--events=${recordsEvents}`,
     ]);
@@ -71,7 +73,7 @@ export class HollowKubelet implements Kubelet {
   readonly #args: readonly string[];
   #running: NlcProcess | undefined;
 
-  constructor({ kubeconfigFile, namePrefix, staticPodFolder }: KubeletOptions) {
+  constructor({ kubeconfigFile, namePrefix, staticPodFolder, staticPodUrl }: KubeletOptions) {
     // The same settings as the real kubelet.
     const wanted = {
       nodes: '1',
@@ -82,6 +84,8 @@ export class HollowKubelet implements Kubelet {
       'log-format': 'json',
       'pod-manifest-path': staticPodFolder,
       'file-check-frequency': '20s',
+      'manifest-url': staticPodUrl,
+      'http-check-frequency': '5s',
     };
     const known = new Set<string>(hollowNodesFlags.map(({ name }) => name));
     this.lackingFlags = Object.keys(wanted).filter((name) => !known.has(name));

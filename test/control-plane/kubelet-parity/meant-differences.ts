@@ -126,13 +126,16 @@ const features: readonly DifferenceRow[] = [
 ];
 
 /** The hollow kubelet deletes only its own mirror pod, by uid. */
-const byUid: DifferenceRow = {
-  steps: ['removed'],
-  object: `pods/kube-system/stat-${nodeName}`,
+const byUid: readonly DifferenceRow[] = [
+  ['removed', 'stat'],
+  ['unserved', 'web'],
+].map(([step = '', name]) => ({
+  steps: [step],
+  object: `pods/kube-system/${name}-${nodeName}`,
   action: 'DELETE 200',
   at: 'preconditions.uid',
   upstream: undefined,
-};
+}));
 
 /** The fake runtime of the real kubelet reports no reason for the end of a container. */
 const runtime: readonly DifferenceRow[] = [
@@ -140,6 +143,7 @@ const runtime: readonly DifferenceRow[] = [
   ['sleep', 'default/probed'],
   ['free', 'default/startup'],
   ['removed', `kube-system/stat-${nodeName}`],
+  ['unserved', `kube-system/web-${nodeName}`],
 ].map(([step = '', pod]) => ({
   steps: [step],
   object: `pods/${pod}`,
@@ -178,14 +182,6 @@ const lateWords: readonly DifferenceRow[] = [
   ];
 });
 
-const lookAtRemoved = {
-  steps: ['removed'],
-  object: `pods/kube-system/stat-${nodeName}`,
-  action: 'GET *',
-  at: '',
-  sometimes: true,
-} as const;
-
 /** Kubelets race with their own watches, and repeated requests fail. */
 const races: readonly DifferenceRow[] = [
   ...refusedRegistration,
@@ -197,8 +193,13 @@ const races: readonly DifferenceRow[] = [
       { ...twice, upstream: undefined, nlc: sent },
     ];
   }),
-  { ...lookAtRemoved, upstream: sent, nlc: undefined },
-  { ...lookAtRemoved, upstream: undefined, nlc: sent },
+  ...['stat', 'web'].flatMap((name): readonly DifferenceRow[] => {
+    const look = { object: `pods/kube-system/${name}-${nodeName}`, action: 'GET *', at: '', sometimes: true } as const;
+    return [
+      { ...look, steps: ['removed', 'unserved'], upstream: sent, nlc: undefined },
+      { ...look, steps: ['removed', 'unserved'], upstream: undefined, nlc: sent },
+    ];
+  }),
 ];
 
 const ofThisRecord: readonly DifferenceRow[] = [
@@ -209,7 +210,7 @@ const ofThisRecord: readonly DifferenceRow[] = [
   ...features,
   ...nodeEvents,
   ...recordedOnce,
-  byUid,
+  ...byUid,
   ...probesOfTheStopped,
   ...runtime,
   ...races,

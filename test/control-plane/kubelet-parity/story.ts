@@ -6,6 +6,7 @@ const node = `/api/v1/nodes/${nodeName}`;
 const lease = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`;
 const pods = '/api/v1/namespaces/default/pods';
 const mirror = `/api/v1/namespaces/kube-system/pods/stat-${nodeName}`;
+const webMirror = `/api/v1/namespaces/kube-system/pods/web-${nodeName}`;
 const strategic = { contentType: 'application/strategic-merge-patch+json' } as const;
 /** A kubelet updates its node status every 10 s. */
 const twoLooksMs = 21_000;
@@ -137,6 +138,21 @@ const leaving: readonly Step[] = [
   },
 ];
 
+const fromUrl: readonly Step[] = [
+  {
+    id: 'served',
+    name: 'the URL serves a static pod',
+    act: async (world) => world.serveStaticPods([staticPod('web', 'w')]),
+    isDone: async ({ client }) => (await phaseOf(client, webMirror)) === 'Running',
+  },
+  {
+    id: 'unserved',
+    name: 'the URL no longer serves it',
+    act: async (world) => world.serveStaticPods([]),
+    isDone: async ({ client }) => isGone(client, webMirror),
+  },
+];
+
 /** A command that the fake runtime of the real kubelet always runs with success. */
 const exec = { command: ['true'] } as const;
 
@@ -243,4 +259,12 @@ const again: readonly Step[] = [
   },
 ];
 
-export const story: readonly Step[] = [...beginning, ...staticPods, ...leaving, ...probed, ...refused, ...again];
+export const story: readonly Step[] = [
+  ...beginning,
+  ...staticPods,
+  ...leaving,
+  ...fromUrl,
+  ...probed,
+  ...refused,
+  ...again,
+];

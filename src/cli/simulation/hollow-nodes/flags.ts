@@ -1,6 +1,7 @@
 import { parsePattern, type TextPattern } from '../../../hollow-cluster/kubelet/parse-pattern.ts';
 import { profileV136 } from '../../../hollow-cluster/kubelet/profile.ts';
 import { fileCheckPeriodMs } from '../../../hollow-cluster/kubelet/static-pods/file-source.ts';
+import { httpCheckPeriodMs } from '../../../hollow-cluster/kubelet/static-pods/http-source.ts';
 import { formatGoDuration } from '../../../machinery/api/go-duration.ts';
 import type { Taint } from '../../../machinery/api/taints.ts';
 import { flag, type FlagDefinition, flagGroup } from '../../flags/flag-definition.ts';
@@ -28,6 +29,7 @@ export function parseImagePatterns(text: string | undefined): readonly TextPatte
   return (text ?? '').split(',').flatMap((part) => (part === '' ? [] : [parsePattern(part)]));
 }
 
+const httpUrl = /^https?:\/\/\S+$/;
 const namePrefix = /^[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?$/;
 
 /** All flags of `nlc hollow-nodes`. Flags that the kubelet has too keep its names and defaults. */
@@ -132,6 +134,14 @@ export const hollowNodesFlags = [
       'Interval at which the manifest files are read, in addition to file change notifications',
       { default: formatGoDuration(fileCheckPeriodMs), range: { min: 100 } },
     ),
+    flag.text('manifest-url', 'URL of a static pod manifest (a Pod or a PodList) for every node', {
+      pattern: httpUrl,
+      patternMeaning: 'an http or https URL',
+    }),
+    flag.duration('http-check-frequency', 'Interval at which --manifest-url is requested', {
+      default: formatGoDuration(httpCheckPeriodMs),
+      range: { min: 100 },
+    }),
   ]),
   ...flagGroup('Faults and control', [
     flag.text(

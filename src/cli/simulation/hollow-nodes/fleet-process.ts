@@ -28,10 +28,7 @@ import type { FlagValues } from '../../flags/flag-definition.ts';
 import { healthRoutes } from '../../pages/health-pages.ts';
 import { type hollowNodesFlags, parseImagePatterns, parseTaints } from './flags.ts';
 import { metricsRoute } from '../../pages/metrics-pages.ts';
-import { StaticPodFiles } from './manifests/files.ts';
-import { manifestText } from './manifests/manifest-text.ts';
-import { FileSource } from '../../../hollow-cluster/kubelet/static-pods/file-source.ts';
-import type { PodSource } from '../../../hollow-cluster/kubelet/pod-config/pod-update.ts';
+import { StaticPodSources } from './static-pod-sources.ts';
 import { ownVersion, userAgent } from '../../io/version.ts';
 import { actionRoute } from '../actions/actions.ts';
 import { allOf, rejectCrossSite } from '../actions/cross-site.ts';
@@ -101,23 +98,15 @@ export class FleetProcess {
     // The kubelet has its own retries of heartbeats, so the client does not retry.
     const heartbeatApi = new LeaseRenewalClient({ ...this.#apiDependencies(), requestTimeoutMs });
     const eventApi = this.#api({ qps: values.eventQps, burst: values.eventBurst });
+    const sources = new StaticPodSources(values, { clock: this.#clock, logger: this.#options.logger });
     try {
-      await this.#runFleet({ api, heartbeatApi, eventApi }, truth);
+      await this.#runFleet({ api, heartbeatApi, eventApi }, sources, truth);
     } finally {
-      await Promise.all([api.close(), heartbeatApi.close(), eventApi.close()]);
+      await Promise.all([api.close(), heartbeatApi.close(), eventApi.close(), sources.close()]);
     }
   }
 
-  /** The files are the same for all nodes, and each kubelet reads them itself, again after each restart. */
-  #staticPods(nodeName: string): readonly PodSource[] {
-    const { values, logger } = this.#options;
-    const { podManifestPath, fileCheckFrequencyMs: checkPeriodMs } = values;
-    if (podManifestPath === undefined) return [];
-    const files = new StaticPodFiles(podManifestPath);
-    return [new FileSource({ nodeName, files, text: manifestText, clock: this.#clock, logger, checkPeriodMs })];
-  }
-
-  async #runFleet(apis: Apis, truth: GroundTruthLog | undefined): Promise<void> {
+  async #runFleet(apis: Apis, sources: StaticPodSources, truth: GroundTruthLog | undefined): Promise<void> {
     const { io, nodes, logger, values } = this.#options;
     const dependencies = { clock: this.#clock, random: this.#random, logger, meter: this.#meter };
     const events = new FleetBroadcaster({ ...dependencies, api: apis.eventApi });
@@ -130,7 +119,7 @@ export class FleetProcess {
         truth?.write(what);
         dashboard?.onGroundTruth(what);
       },
-      sources: (nodeName) => this.#staticPods(nodeName),
+      sources: (nodeName) => sources.of(nodeName),
       ...(values.events ? { recorder: (nodeName: string) => events.recorder('kubelet', nodeName) } : {}),
       ...(values.startRampMs === undefined ? {} : { startRampMs: values.startRampMs }),
       machine: { cpuCores: values.nodeCpu, memoryMiB: values.nodeMemoryMib, podsMax: values.maxPods },

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../../machinery/api/meta.ts';
 import type { Pod } from '../../../machinery/api/pod.ts';
+import type { PodSourceName } from './pod-update.ts';
 
 /** Annotations that kubelets write (kubelet `types/constants.go`, `types/pod_update.go`). */
 export const configAnnotations = {
@@ -12,9 +13,16 @@ export const configAnnotations = {
 /** A pod with at least this priority is critical (`scheduling.SystemCriticalPriority`). */
 export const systemCriticalPriority = 2_000_000_000;
 
-/** True for a pod from a file: the API server has at most its mirror (kubelet `types.IsStaticPod`). */
+/** The source of a pod; undefined for one that did not pass the PodConfig mux. */
+function classifyPodSource(pod: Pod): PodSourceName | undefined {
+  const source = pod.metadata.annotations?.[configAnnotations.source];
+  return source === 'file' || source === 'http' || source === 'api' ? source : undefined;
+}
+
+/** True for a pod from a file or a URL: the API server has at most its mirror (kubelet `types.IsStaticPod`). */
 export function isStaticPod(pod: Pod): boolean {
-  return pod.metadata.annotations?.[configAnnotations.source] === 'file';
+  const source = classifyPodSource(pod);
+  return source === 'file' || source === 'http';
 }
 
 /** True for the API object of a static pod (kubelet `types.IsMirrorPod`). */

@@ -2,7 +2,7 @@ import type { Pod } from '../../../machinery/api/pod.ts';
 import type { GroupLoop } from '../loops/loop-group.ts';
 
 /** Sources of pods. */
-export type PodSourceName = 'file' | 'api';
+export type PodSourceName = 'file' | 'http' | 'api';
 
 /**
  * An operation on pods (kubelet `types.PodOperation`). `DELETE`: graceful deletion began, or changed. `REMOVE`: removed

@@ -180,8 +180,8 @@ export class FileSource implements PodSource {
     const { nodeName, files, text } = this.#options;
     const parsed = text.parse(written);
     if ('problem' in parsed) return { problems: [parsed.problem] };
-    const path = name === '' ? files.path : `${files.path}/${name}`;
-    return parseFilePod(parsed.document, { nodeName, path, digest: text.digest });
+    const place = name === '' ? files.path : `${files.path}/${name}`;
+    return parseFilePod(parsed.document, { nodeName, source: 'file', place, digest: text.digest });
   }
 
   #logProblem(name: string, problem: string): 'kept' {

@@ -4,6 +4,7 @@ import {
   isMap,
   type JsonMap,
   mapOf,
+  mapsOf,
   textOf,
   withoutNulls,
 } from '../../../machinery/api/json-map.ts';
@@ -14,10 +15,12 @@ import { selectApiReference } from '../../../machinery/api/select-api-reference.
 import { buildPodDefaults } from './build-pod-defaults.ts';
 import { sameJson } from '../../../machinery/api/json-values.ts';
 
-/** File of a manifest and the node that it is for. */
+/** Source of a manifest and the node that it is for. */
 export interface ManifestOrigin {
   readonly nodeName: string;
-  readonly path: string;
+  readonly source: 'file' | 'http';
+  /** The file's path or the URL. */
+  readonly place: string;
   /** A hash: 32 hexadecimal digits. */
   readonly digest: (text: string) => string;
 }
@@ -30,6 +33,23 @@ export function parseFilePod(document: unknown, origin: ManifestOrigin): Manifes
   const kind = mapOf(document)['kind'];
   if (!isMap(document) || kind !== 'Pod') return { problems: [invalidField('kind', kind, 'Pod')] };
   return parseStaticPod(document, origin);
+}
+
+/** The document of a URL: a pod, or a `PodList`. One invalid pod makes the whole list invalid. */
+export function parseHttpPods(document: unknown, origin: ManifestOrigin): ManifestPods {
+  const kind = mapOf(document)['kind'];
+  if (!isMap(document) || (kind !== 'Pod' && kind !== 'PodList')) {
+    return { problems: [invalidField('kind', kind, 'Pod or PodList')] };
+  }
+  if (kind === 'Pod') return parseStaticPod(document, origin);
+  const problems = document['apiVersion'] === 'v1' ? [] : [invalidField('apiVersion', document['apiVersion'], 'v1')];
+  const pods: Pod[] = [];
+  for (const [index, item] of mapsOf(document['items']).entries()) {
+    const result = parseStaticPod({ ...item, kind: 'Pod', apiVersion: 'v1' }, origin);
+    if ('problems' in result) problems.push(...result.problems.map((problem) => `items[${index}].${problem}`));
+    else pods.push(...result.pods);
+  }
+  return problems.length > 0 ? { problems } : { pods };
 }
 
 /** A pod with all fields that the kubelet adds (kubelet `config.applyDefaults`), in upstream's order. */
@@ -48,7 +68,7 @@ function parseStaticPod(document: JsonMap, origin: ManifestOrigin): ManifestPods
 
 /** Fields that only the API server sets, such as resourceVersion or creationTimestamp, are dropped. */
 function completed(written: JsonMap, name: string, origin: ManifestOrigin): JsonMap {
-  const { nodeName } = origin;
+  const { nodeName, source } = origin;
   const metadata = mapOf(written['metadata']);
   const spec = isMap(written['spec']) ? buildPodDefaults(written['spec']) : written['spec'];
   const uid = metadata['uid'] ?? uidOf({ metadata, spec }, origin);
@@ -63,22 +83,23 @@ function completed(written: JsonMap, name: string, origin: ManifestOrigin): Json
       ...(isAbsent(labels) ? {} : { labels }),
       annotations: isMap(annotations) ? { ...annotations, [configAnnotations.hash]: uid } : annotations,
     },
-    spec: isMap(spec) ? bound(spec, nodeName) : spec,
+    spec: isMap(spec) ? bound(spec, nodeName, source) : spec,
     status: { phase: 'Pending' },
   };
 }
 
-/** A hash of the content, not of its notation; the same manifest in another file is another pod. */
-function uidOf(content: JsonMap, { nodeName, path, digest }: ManifestOrigin): string {
-  return digest(`${canonicalJson(content)}host:${nodeName}file:${path}`);
+/** A hash of the content, not of its notation; the same manifest at another place is another pod. */
+function uidOf(content: JsonMap, { nodeName, source, place, digest }: ManifestOrigin): string {
+  const where = source === 'file' ? `file:${place}` : `url:${place}`;
+  return digest(`${canonicalJson(content)}host:${nodeName}${where}`);
 }
 
 /** The toleration that keeps a pod from a file on its node regardless of taints. */
 const tolerateAllNoExecute: JsonMap = { operator: 'Exists', effect: 'NoExecute' };
 
-function bound(spec: JsonMap, nodeName: string): JsonMap {
+function bound(spec: JsonMap, nodeName: string, source: 'file' | 'http'): JsonMap {
   const { tolerations = [] } = spec;
-  if (!Array.isArray(tolerations)) return { ...spec, nodeName };
+  if (source !== 'file' || !Array.isArray(tolerations)) return { ...spec, nodeName };
   const known = tolerations.some((toleration) => sameJson(toleration, tolerateAllNoExecute));
   return { ...spec, nodeName, tolerations: known ? tolerations : [...tolerations, tolerateAllNoExecute] };
 }

@@ -25,9 +25,10 @@ import (
 )
 
 const (
-	imageBytes     = 1_000_000
-	maxPods        = 110
-	runtimeTimeout = 15 * time.Second
+	imageBytes      = 1_000_000
+	maxPods         = 110
+	runtimeTimeout  = 15 * time.Second
+	staticURLPeriod = 5 * time.Second
 )
 
 var (
@@ -35,6 +36,7 @@ var (
 	kubeconfig = flag.String("kubeconfig", "", "file")
 	folder     = flag.String("folder", "", "for everything it writes; must be there")
 	staticPods = flag.String("static-pods", "", "folder of manifests")
+	staticURL  = flag.String("static-pod-url", "", "of one more manifest")
 	label      = flag.String("label", "", "of the node, KEY=VALUE")
 	events     = flag.Bool("events", true, "send events; needs /dev/kmsg")
 )
@@ -54,6 +56,8 @@ func main() {
 	flags.RootDirectory = *folder
 	config.PodLogsDir = filepath.Join(*folder, "pod-logs")
 	config.StaticPodPath = *staticPods
+	config.StaticPodURL = *staticURL
+	config.HTTPCheckFrequency.Duration = staticURLPeriod
 	config.ClusterDNS = []string{"10.0.0.10"}
 	config.EnableControllerAttachDetach = true // as kubelets have it
 	config.EnableServer = false

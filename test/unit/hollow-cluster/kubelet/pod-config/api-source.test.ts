@@ -6,12 +6,13 @@ import { podInformer } from '../../../../../src/hollow-cluster/kubelet/fleet/fle
 import { FaultInjectingClient } from '../../../../../src/hollow-cluster/kubelet/network/fault-injecting-client.ts';
 import { apiSource, selectLostDeletions } from '../../../../../src/hollow-cluster/kubelet/pod-config/api-source.ts';
 import { FileSource } from '../../../../../src/hollow-cluster/kubelet/static-pods/file-source.ts';
+import { HttpSource } from '../../../../../src/hollow-cluster/kubelet/static-pods/http-source.ts';
 import { PodConfig } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-config.ts';
 import { PodRouter } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-router.ts';
 import type { PodSource } from '../../../../../src/hollow-cluster/kubelet/pod-config/pod-update.ts';
 import { aPod } from '../../../../support/builders.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
-import { aManifest, ManifestFolder } from '../../../../support/manifest-folder.ts';
+import { aManifest, ManifestFolder, ManifestPage } from '../../../../support/manifest-folder.ts';
 import { MemoryApi } from '../../../../support/memory-api.ts';
 import { RecordingLogger, RecordingMeter, RecordingRecorder, SeededRandom } from '../../../../support/fakes.ts';
 
@@ -32,7 +33,7 @@ describe('pods that the API server binds to a node', () => {
     const { signal } = life;
     let nodesSynced = true;
     const source = apiSource({ nodeName: 'n1', router, connection, clock, nodesSynced: () => nodesSynced });
-    const config = new PodConfig({ sources: ['file', 'api'], clock, recorder: new RecordingRecorder() });
+    const config = new PodConfig({ sources: ['file', 'http', 'api'], clock, recorder: new RecordingRecorder() });
     const running: Promise<void>[] = [];
     const disconnect = router.connect();
     const runSource = (source: PodSource): void => {
@@ -62,7 +63,7 @@ describe('pods that the API server binds to a node', () => {
     const jam = async (): Promise<void> => {
       for (let image = config.updates.length; image < 50; image++) {
         const metadata = { name: 'jam', namespace: 'default', uid: 'jam', labels: { image: `${image}` } };
-        await config.send('file', [{ metadata }], signal);
+        await config.send('http', [{ metadata }], signal);
       }
     };
     const remove = async (name: string, graceSeconds: number) => {
@@ -160,9 +161,13 @@ describe('pods that the API server binds to a node', () => {
     api.fail('watch', 'pods', 'unavailable', 1_000_000);
     const folder = new ManifestFolder();
     folder.write('web.yaml', aManifest('web'));
-    runSource(new FileSource({ nodeName: 'n1', text: manifestText, clock, logger, files: folder }));
+    const page = new ManifestPage();
+    page.show(aManifest('cache'));
+    const common = { nodeName: 'n1', text: manifestText, clock, logger };
+    runSource(new FileSource({ ...common, files: folder }));
+    runSource(new HttpSource({ ...common, manifests: page }));
     await start();
-    assert.deepEqual(await sent(), ['ADD web-n1']);
+    assert.deepEqual((await sent()).toSorted(), ['ADD cache-n1', 'ADD web-n1']);
     for (let minute = 0; minute < 10; minute++) {
       assert.deepEqual(await sent(60_000), []);
       assert.equal(config.allReady(), false);

@@ -174,9 +174,10 @@ describe('the mux of pod sources', () => {
   });
 
   it('is not ready while one source has not sent its complete list', async () => {
-    const { config, set, sent } = aMux(['file', 'api']);
+    const { config, set, sent } = aMux(['file', 'http', 'api']);
     await set([aPod('static')], 'file');
-    assert.deepEqual(sent(), ['ADD file static']);
+    await set([], 'http');
+    assert.deepEqual(sent(), ['ADD file static', 'ADD http ']);
     assert.equal(config.allReady(), false);
     await set([], 'api');
     assert.equal(config.allReady(), false, 'its update was not read');

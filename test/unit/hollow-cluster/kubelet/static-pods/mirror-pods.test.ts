@@ -25,7 +25,7 @@ function aStaticPod(image = 'img:1'): Pod {
     spec: { containers: [{ name: 'c', image }] },
   };
   const { digest } = manifestText;
-  const result = parseFilePod(document, { nodeName: 'hollow-1', path: '/m/stat.yaml', digest });
+  const result = parseFilePod(document, { nodeName: 'hollow-1', source: 'file', place: '/m/stat.yaml', digest });
   const pods = 'pods' in result ? result.pods : [];
   const [pod] = mergePods({ known: new Map(), source: 'file', pods, seenAt }).adds;
   assert.ok(pod !== undefined);

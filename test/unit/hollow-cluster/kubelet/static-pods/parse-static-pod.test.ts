@@ -5,15 +5,18 @@ import type { Pod } from '../../../../../src/machinery/api/pod.ts';
 import { configAnnotations } from '../../../../../src/hollow-cluster/kubelet/pod-config/classify-pod.ts';
 import {
   parseFilePod,
+  parseHttpPods,
   type ManifestOrigin,
   type ManifestPods,
 } from '../../../../../src/hollow-cluster/kubelet/static-pods/parse-static-pod.ts';
 
 const origin: ManifestOrigin = {
   nodeName: 'n1',
-  path: '/etc/m/web.yaml',
+  source: 'file',
+  place: '/etc/m/web.yaml',
   digest: manifestText.digest,
 };
+const fromUrl: ManifestOrigin = { ...origin, source: 'http', place: 'http://h/pods' };
 const tolerationForEver = { operator: 'Exists', effect: 'NoExecute' };
 
 type Json = Readonly<Record<string, unknown>>;
@@ -39,13 +42,18 @@ function problemsOf(result: ManifestPods): readonly string[] {
 }
 
 describe('a static pod', () => {
-  it('tolerates every NoExecute taint, and has its node and its hash [C18]', () => {
-    const pod = podOf(parseFilePod(aDocument(), origin));
-    assert.deepEqual(pod.spec?.tolerations, [tolerationForEver]);
-    assert.deepEqual([pod.metadata.name, pod.metadata.namespace, pod.spec?.nodeName], ['web-n1', 'default', 'n1']);
-    assert.equal(pod.status?.phase, 'Pending');
-    assert.match(pod.metadata.uid ?? '', /^[0-9a-f]{32}$/);
-    assert.equal(pod.metadata.annotations?.[configAnnotations.hash], pod.metadata.uid);
+  it('tolerates every NoExecute taint if it comes from a file, and has its node and its hash [C18]', () => {
+    const file = podOf(parseFilePod(aDocument(), origin));
+    const http = podOf(parseHttpPods(aDocument(), fromUrl));
+    assert.deepEqual(file.spec?.tolerations, [tolerationForEver]);
+    assert.equal(http.spec?.tolerations, undefined);
+    for (const pod of [file, http]) {
+      assert.deepEqual([pod.metadata.name, pod.metadata.namespace, pod.spec?.nodeName], ['web-n1', 'default', 'n1']);
+      assert.equal(pod.status?.phase, 'Pending');
+      assert.match(pod.metadata.uid ?? '', /^[0-9a-f]{32}$/);
+      assert.equal(pod.metadata.annotations?.[configAnnotations.hash], pod.metadata.uid);
+    }
+    assert.notEqual(file.metadata.uid, http.metadata.uid);
   });
 
   it('is named after its node in lower case [C19]', () => {
@@ -69,7 +77,7 @@ describe('a static pod', () => {
     assert.equal(actual, first, 'an explicit default counts as the default');
     assert.notEqual(uid(aDocument({ spec: { restartPolicy: 'Never' } })), first);
     assert.notEqual(uid(aDocument(), { ...origin, nodeName: 'n2' }), first);
-    assert.notEqual(uid(aDocument(), { ...origin, path: '/etc/m/other.yaml' }), first);
+    assert.notEqual(uid(aDocument(), { ...origin, place: '/etc/m/other.yaml' }), first);
     const pinned = podOf(parseFilePod(aDocument({ metadata: { uid: 'mine' } }), origin));
     assert.deepEqual([pinned.metadata.uid, pinned.metadata.annotations?.[configAnnotations.hash]], ['mine', 'mine']);
   });
@@ -185,6 +193,9 @@ describe('a static pod', () => {
     ]);
     assert.deepEqual(problemsOf(parseFilePod(aDocument({ metadata: { name: null } }), origin)), [
       'metadata.name: name is needed for the pod',
+    ]);
+    assert.deepEqual(problemsOf(parseHttpPods({ kind: 'PodList', apiVersion: 'v2', items: [] }, fromUrl)), [
+      'apiVersion: must be v1 (got "v2")',
     ]);
   });
 });
