@@ -1,4 +1,4 @@
-/** RBAC: what roles allow, what a denied request says, and impersonation. */
+/** RBAC: what roles allow, what a denied request says, impersonation, and who may grant what. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { byVersion } from '../../support/by-version.ts';
@@ -179,6 +179,67 @@ test('a binding whose role is missing grants nothing, and the denial says so', a
     assert.ok(tried < 100, message);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+});
+
+test('a user grants only permissions that the user has', async () => {
+  const user = client.name('user');
+  await grant(user, {
+    rules: [rule(['*'], ['clusterroles', 'clusterrolebindings'], [group]), rule(['list'], ['nodes'])],
+  });
+  await eventually(() => client.get(`${rbac}/clusterroles`, as(user)), 200);
+  const name = client.name('role');
+  const allowed = { metadata: { name }, rules: [rule(['list'], ['nodes'])] };
+  // The verb * includes escalate, so that a rule without it is needed for the rest.
+  expect(await client.post(`${rbac}/clusterroles`, allowed, as(user)), 201);
+
+  const limited = client.name('user');
+  const verbs = ['get', 'list', 'create', 'update', 'patch'];
+  await grant(limited, {
+    rules: [rule(verbs, ['clusterroles', 'clusterrolebindings'], [group]), rule(['list'], ['nodes'])],
+  });
+  await eventually(() => client.get(`${rbac}/clusterroles`, as(limited)), 200);
+  const fine = { metadata: { name: client.name('role') }, rules: [rule(['list'], ['nodes'])] };
+  expect(await client.post(`${rbac}/clusterroles`, fine, as(limited)), 201);
+  const tooMuch = {
+    metadata: { name: client.name('role') },
+    rules: [rule(['delete', 'get'], ['nodes']), { verbs: ['get'], nonResourceURLs: ['/x'] }],
+  };
+  const denied = expect(await client.post(`${rbac}/clusterroles`, tooMuch, as(limited)), 403, { reason: 'Forbidden' });
+  assert.equal(
+    denied.message,
+    `clusterroles.rbac.authorization.k8s.io "${tooMuch.metadata.name}" is forbidden: user "${limited}" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:
+{APIGroups:[""], Resources:["nodes"], Verbs:["delete" "get"]}
+{NonResourceURLs:["/x"], Verbs:["get"]}`,
+  );
+  const update = { ...tooMuch, metadata: fine.metadata };
+  expect(await client.put(`${rbac}/clusterroles/${fine.metadata.name}`, update, as(limited)), 403);
+  const rules = { rules: tooMuch.rules };
+  expect(await client.patch(`${rbac}/clusterroles/${fine.metadata.name}`, mergePatch, rules, as(limited)), 403);
+  const labels = { metadata: { labels: { a: 'b' } } };
+  expect(await client.patch(`${rbac}/clusterroles/${fine.metadata.name}`, mergePatch, labels, as(limited)), 200);
+});
+
+test('a user binds only roles whose permissions the user has, unless the user may bind them', async () => {
+  const user = client.name('user');
+  const roleName = client.name('role');
+  await client.make(`${rbac}/clusterroles`, { metadata: { name: roleName }, rules: [rule(['delete'], ['nodes'])] });
+  await grant(user, { rules: [rule(['create'], ['clusterrolebindings'], [group]), rule(['list'], ['nodes'])] });
+  await eventually(() => client.get('/api/v1/nodes', as(user)), 200);
+  const bind = (name: string): Promise<ApiResponse> =>
+    client.post(
+      `${rbac}/clusterrolebindings`,
+      { metadata: { name: client.name('binding') }, roleRef: { apiGroup: group, kind: 'ClusterRole', name } },
+      as(user),
+    );
+  const { message } = expect(await bind(roleName), 403);
+  assert.match(
+    message,
+    /^clusterrolebindings.rbac.authorization.k8s.io "binding-.*\{APIGroups:\[""\], Resources:\["nodes"\], Verbs:\["delete"\]\}$/s,
+  );
+  const missing = expect(await bind('missing-role'), 404);
+  assert.equal(missing.message, 'clusterrolebindings.rbac.authorization.k8s.io "missing-role" not found');
+  await grant(user, { rules: [{ ...rule(['bind'], ['clusterroles'], [group]), resourceNames: [roleName] }] });
+  await eventually(() => bind(roleName), 201);
 });
 
 test('roles and bindings are validated, and a roleRef does not change', async () => {

@@ -77,7 +77,7 @@ export class RbacTables {
 }
 
 /** The role of a binding. */
-function roleRefOf(binding: unknown): RoleRef {
+export function roleRefOf(binding: unknown): RoleRef {
   const ref = mapAt(binding, 'roleRef');
   return { apiGroup: textAt(ref, 'apiGroup'), kind: textAt(ref, 'kind'), name: textAt(ref, 'name') };
 }

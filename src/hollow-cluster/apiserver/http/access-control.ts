@@ -1,8 +1,9 @@
 /** Who sends a request, for whom, and whether that user may: authentication, impersonation, authorization, in this order. */
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { forbiddenRequest } from '../authorization/forbidden-request.ts';
+import type { GrantCheck, GrantGuard } from '../authorization/grant-guard.ts';
 import type { Impersonator } from '../authorization/impersonator.ts';
-import { parseAttributes } from '../authorization/parse-attributes.ts';
+import { parseAttributes, type ResourceAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous, type User } from '../authentication/user.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Exchange } from './exchange.ts';
@@ -11,6 +12,8 @@ interface AccessControlOptions {
   readonly authenticator: Authenticator;
   readonly impersonator: Impersonator;
   readonly authorizer: Authorizer;
+  /** Absent without RBAC: roles then grant nothing. */
+  readonly grants: GrantGuard | undefined;
   /** Paths that need no user. */
   readonly isPublic: (path: string) => boolean;
 }
@@ -34,12 +37,23 @@ export class AccessControl {
     return user;
   }
 
-  /** PUT and apply create a missing object only for a user who may create it (upstream `withAuthorization`). */
-  assertMayCreate(exchange: Exchange): void {
+  /** The check of the object that the request writes; undefined if it may be any. */
+  writeCheckOf(exchange: Exchange): GrantCheck | undefined {
     const attributes = parseAttributes(exchange);
-    if (attributes.kind !== 'resource') return;
+    const { grants } = this.#options;
+    if (attributes.kind !== 'resource' || grants === undefined) return undefined;
+    const { user } = exchange;
+    const check = grants.checkFor(user, attributes);
+    return (draft, stored) => {
+      if (stored === undefined) this.#assertMayCreate(user, attributes);
+      check?.(draft, stored);
+    };
+  }
+
+  /** PUT and apply create a missing object only for a user who may create it (upstream `withAuthorization`). */
+  #assertMayCreate(user: User, attributes: ResourceAttributes): void {
     const creation = { ...attributes, verb: 'create' };
-    const { allowed, reason } = this.#options.authorizer.decide(exchange.user, creation);
-    if (!allowed) throw forbiddenRequest(exchange.user, creation, reason);
+    const { allowed, reason } = this.#options.authorizer.decide(user, creation);
+    if (!allowed) throw forbiddenRequest(user, creation, reason);
   }
 }

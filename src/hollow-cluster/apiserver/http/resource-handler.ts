@@ -200,7 +200,7 @@ export class ResourceHandler {
     const { value, repeated } = decodeApply(await readBytes(call.exchange), options.fieldValidation === 'Strict');
     const applied = this.#options.registry.apply(this.#target(call), value, {
       ...options,
-      authorizeCreate: () => this.#options.access.assertMayCreate(call.exchange),
+      authorize: this.#options.access.writeCheckOf(call.exchange),
       problems: repeated,
     });
     return written(presenter, applied);
@@ -231,8 +231,8 @@ export class ResourceHandler {
   }
 
   #writeOptions(call: Call, kind: Parameters<typeof optionsOf>[1]): WriteOptions {
-    const authorizeCreate = (): void => this.#options.access.assertMayCreate(call.exchange);
-    return { ...optionsOf(call, kind), authorizeCreate };
+    const { exchange } = call;
+    return { ...optionsOf(call, kind), authorize: this.#options.access.writeCheckOf(exchange) };
   }
 
   async #bind(call: Call): Promise<Reply> {

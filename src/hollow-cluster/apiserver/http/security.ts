@@ -2,6 +2,7 @@
 import { Authenticator, serverAudiences } from './authenticator.ts';
 import { AccessReviews } from '../authorization/access-reviews.ts';
 import { alwaysAllow, RbacAuthorizer } from '../authorization/authorizer.ts';
+import { GrantGuard } from '../authorization/grant-guard.ts';
 import { Impersonator } from '../authorization/impersonator.ts';
 import { RbacTables } from '../authorization/rbac-tables.ts';
 import { RuleResolver } from '../authorization/rule-resolver.ts';
@@ -26,7 +27,8 @@ interface Security {
 export function makeSecurity(options: SecurityOptions): Security {
   const { store, mode } = options;
   const isRbac = mode === 'RBAC';
-  const authorizer = isRbac ? new RbacAuthorizer(new RuleResolver(new RbacTables(store))) : alwaysAllow;
+  const resolver = new RuleResolver(new RbacTables(store));
+  const authorizer = isRbac ? new RbacAuthorizer(resolver) : alwaysAllow;
   // As kube-apiserver: with AlwaysAllow, an anonymous user would be allowed everything.
   const authenticator = new Authenticator({ tokens: new StaticTokens(options.tokens), allowsAnonymous: isRbac });
   return {
@@ -34,6 +36,7 @@ export function makeSecurity(options: SecurityOptions): Security {
       authenticator,
       authorizer,
       impersonator: new Impersonator(authorizer),
+      grants: isRbac ? new GrantGuard(authorizer, resolver) : undefined,
       isPublic: isRbac ? () => false : isPublicPath,
     }),
     reviews: new AccessReviews({ authorizer, tokens: authenticator, audiences: serverAudiences }),

@@ -54,8 +54,8 @@ export interface WriteOptions {
   readonly manager?: string;
   /** The owners after the write, where they are known already. */
   readonly owners?: readonly ManagerEntry[];
-  /** Called before an object is created. Throws if the user must not create it. */
-  readonly authorizeCreate?: () => void;
+  /** Called before validation, with the stored object if there is one. Throws if the user must not write this object. */
+  readonly authorize?: ((draft: Draft, stored: Draft | undefined) => void) | undefined;
 }
 
 export interface ApplyOptions extends WriteOptions {
@@ -211,7 +211,7 @@ export class ObjectRegistry {
     this.#begin(target, draft);
     assertNamespaceAccepts(target, draft.metadata.name ?? '', this.#store);
     strategy.setDefaults(draft);
-    options.authorizeCreate?.();
+    options.authorize?.(draft, undefined);
     const context = this.#context();
     const managers = ownersAfterWrite(target, undefined, draft, { ...options, now: context.now });
     strategy.admit(draft, context);
@@ -273,6 +273,7 @@ export class ObjectRegistry {
     assertVersion(target, stored, draft);
     restoreSystemFields(draft, before);
     strategy.setDefaults(draft);
+    options.authorize?.(draft, before);
     const context = this.#context();
     const owned = { managers: stored.managers, content: before };
     const managers = ownersAfterWrite(target, owned, draft, { ...options, now: context.now });
