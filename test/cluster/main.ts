@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { installCommand } from './install-commands.ts';
 import { missingControlGroups } from './machine/control-groups.ts';
 import { buildPrograms } from './machine/programs.ts';
 import { RealCluster } from './machine/real-cluster.ts';
@@ -15,6 +16,8 @@ import { Timeline } from './timeline.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const needed = ['go', 'gcc', 'ip', 'iptables', 'nsenter', 'unshare', 'openssl', 'tar', 'conntrack', 'ipset'];
+/** As docs/install.md says. */
+const importCommands = installCommand('Without a registry', 'ctr ');
 const imageName = 'registry.example.com/node-lifecycle-controller:0.1.0';
 
 process.exitCode = await main(process.argv.slice(2));
@@ -55,8 +58,10 @@ async function run({ stories, keep, prefix, rounds, beside }: ClusterOptions): P
   let timeline: Timeline | undefined;
   try {
     say(`starting a cluster in ${folder}`);
-    await cluster.up([image]);
-    for (const node of Object.values(cluster.nodes))
+    await cluster.up();
+    for (const node of Object.values(cluster.nodes)) {
+      const listed = await node.run('sh', '-euc', `PATH=/run/bin:$PATH; cd ${root}; ${importCommands}`);
+      if (!listed.includes('node-lifecycle-controller:0.1.0')) throw new Error(`the image is not on ${node.name}`);
       await node.run(
         join(programs, 'ctr'),
         '--namespace',
@@ -66,6 +71,7 @@ async function run({ stories, keep, prefix, rounds, beside }: ClusterOptions): P
         `docker.io/library/node-lifecycle-controller:0.1.0`,
         imageName,
       );
+    }
     timeline = new Timeline(cluster.api, join(folder, 'timeline.log'));
     const runs = await runStories(new Stage(cluster, timeline), { stories, rounds, beside }, say);
     const failed = runs.filter(({ failure }) => failure !== undefined);

@@ -30,6 +30,12 @@ export async function makeCertificates(settings: ClusterSettings): Promise<void>
   for (const [name, file] of kubeconfigsOf(settings)) writeFileSync(file, kubeconfig(settings, name), { mode: 0o600 });
 }
 
+/** A kubeconfig with a client certificate of a user, signed by the authority of the cluster. */
+export async function makeKubeconfig(settings: ClusterSettings, user: string): Promise<string> {
+  await makeCertificate(pkiFolder(settings), { name: user, ca: 'ca', subject: `/CN=${user}` });
+  return kubeconfig(settings, user);
+}
+
 function certificatesOf(settings: ClusterSettings): readonly Wanted[] {
   const service = [
     'kubernetes',

@@ -41,6 +41,10 @@ export class ControlPlane {
     return this.#path('audit.log');
   }
 
+  logOf(component: Component): string {
+    return this.#path(`${component}.log`);
+  }
+
   start(...components: readonly Component[]): void {
     for (const component of components) {
       this.#wanted.add(component);
@@ -77,7 +81,7 @@ export class ControlPlane {
       join(programs, component),
       this.#flags(component),
     );
-    const log = openSync(this.#path(`${component}.log`), 'a');
+    const log = openSync(this.logOf(component), 'a');
     const child = spawn(program, args, { stdio: ['ignore', log, log] });
     closeSync(log);
     this.#running.set(component, child);

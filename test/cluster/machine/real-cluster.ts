@@ -33,8 +33,8 @@ export class RealCluster {
     return this.#api;
   }
 
-  /** Starts it, and waits until its nodes are registered. `images`: archives that every node imports. */
-  async up(images: readonly string[]): Promise<void> {
+  /** Starts it, and waits until its nodes are registered. */
+  async up(): Promise<void> {
     await makeCertificates(this.settings);
     await this.#makeNetwork();
     this.#writeCommands();
@@ -48,7 +48,7 @@ export class RealCluster {
     await this.#bind('node-proxier', 'system:node-proxier', '--user=system:kube-proxy');
     this.#api = new ApiClient(this.settings);
     await this.#api.ready();
-    const archives = [...(await this.#ownImages()), ...images];
+    const archives = await this.#ownImages();
     for (const name of nodeNames) await this.#bootFirst(this.nodes[name], archives);
     await this.until('three nodes are registered', async () => (await this.api.list('/api/v1/nodes')).length === 3);
   }
