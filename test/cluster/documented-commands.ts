@@ -43,6 +43,7 @@ export const runCommands = {
   'remove the static pod': { heading: staticPod, begins: 'rm' },
   'unbind the user of static pods': { heading: staticPod, begins: 'kubectl delete' },
   'see the lease': { heading: check, begins: 'kubectl get lease' },
+  'status by the plugin': { heading: check, begins: 'kubectl node-lifecycle status' },
   'status in a pod': { heading: check, begins: 'kubectl exec' },
   'stop the Deployment': { heading: goBack, begins: 'kubectl scale --replicas=0' },
   'start the Deployment': { heading: goBack, begins: 'kubectl scale --replicas=2' },
@@ -74,6 +75,14 @@ export const notRunCommands: readonly (CommandPlace & { readonly why: string })[
   { heading: disable, begins: 'journalctl --unit k3s', why: 'of k3s' },
   { heading: disable, begins: 'kubectl get configmap kubeadm-config', why: 'of kubeadm' },
   { heading: disable, begins: 'kubeadm init phase upload-config', why: 'of kubeadm' },
+  ...[
+    'kubectl create clusterrolebinding prometheus-reads',
+    'kubectl create clusterrolebinding oncall-reads',
+    'kubectl exec',
+    'kubectl port-forward',
+    'token=',
+    'nlc status',
+  ].map((begins) => ({ heading: 'Who may read the pages', begins, why: 'no story serves the pages with TLS' })),
   {
     heading: check,
     begins: 'kubectl logs',

@@ -8,10 +8,8 @@ import type { NodeName } from './machine/settings.ts';
 const root = join(import.meta.dirname, '..', '..');
 const replaced = ['node-lifecycle-controller', 'taint-eviction-controller'] as const;
 
-const installedKinds = [
-  ...['deployment', 'daemonset', 'poddisruptionbudget', 'networkpolicy', 'configmap', 'service', 'serviceaccount'],
-  ...['role', 'rolebinding', 'clusterrole', 'clusterrolebinding'],
-];
+const installedKinds =
+  'deployment,daemonset,poddisruptionbudget,networkpolicy,configmap,service,serviceaccount,role,rolebinding,clusterrole,clusterrolebinding';
 
 /** Modes of docs/install.md. */
 export type Mode = 'shadow' | 'evictor-only' | 'replace';
@@ -51,7 +49,7 @@ export class Installation {
   async objects(): Promise<readonly string[]> {
     const selector = 'app.kubernetes.io/name=node-lifecycle-controller';
     const args = ['--all-namespaces', '--selector', selector, '--output', 'name'];
-    return lines(await this.#cluster.kubectl('get', installedKinds.join(','), ...args));
+    return lines(await this.#cluster.kubectl('get', installedKinds, ...args));
   }
 
   /** Names of objects of a kustomization. */

@@ -96,7 +96,7 @@ async function expectProbes(node: ClusterNode, pod: ApiObject): Promise<void> {
     const status = await node.run(process.execPath, '--input-type=module', '--eval', script);
     if (status !== '200') throw new Error(`${page} answers ${status}`);
   }
-  const { restartCount } = pod['status']?.containerStatuses[0] as { readonly restartCount: number };
+  const restartCount = Number(pod['status']?.containerStatuses[0].restartCount);
   if (restartCount !== 0) throw new Error(`the container was restarted ${restartCount} times`);
 }
 
@@ -123,6 +123,6 @@ export const container: Story = {
   isComparable: false,
   run,
   // The limit of its memory is 537 MB, and its request of CPU 100 millicores.
-  limits: { cpu: 100, resident: 250, residentMost: 400 },
+  limits: { cpu: 100, resident: 150, residentMost: 200 },
   units: { cpu: 'millicores', resident: 'MB', residentMost: 'MB' },
 };
