@@ -26,10 +26,8 @@ export class Installation {
     return this.#cluster.atDesk(documentedCommand(command, values), root);
   }
 
-  /** `options`: more of helm. */
-  async helm(mode: Mode, options = ''): Promise<void> {
-    const command = documentedCommand('install with helm', { 'mode=shadow': `mode=${mode}` });
-    await this.#cluster.atDesk(`${command} ${options}`, root);
+  async helm(mode: Mode): Promise<void> {
+    await this.run('install with helm', { 'mode=shadow': `mode=${mode}` });
   }
 
   /** Everything that `from` brought, and what the controller itself wrote. */
