@@ -61,7 +61,8 @@ async function run({ stories, keep, prefix, rounds, beside }: ClusterOptions): P
     await cluster.up();
     for (const node of Object.values(cluster.nodes)) {
       const listed = await node.run('sh', '-euc', `PATH=/run/bin:$PATH; cd ${root}; ${importCommands}`);
-      if (!listed.includes('node-lifecycle-controller:0.1.0')) throw new Error(`the image is not on ${node.name}`);
+      if (!/^docker.io\/library\/node-lifecycle-controller:0\.1\.0 .*sha256:/mu.test(listed))
+        throw new Error(`the image is not on ${node.name}`);
       await node.run(
         join(programs, 'ctr'),
         '--namespace',

@@ -54,7 +54,7 @@ async function runStory(stage: Stage, story: Story, actor: Actor): Promise<Story
     const failure = late.map(([what, most]) => `${what} ${measured(story, times, what)}, at most ${most}`).join('; ');
     return { story: story.name, actor, times, failure: failure === '' ? undefined : failure };
   } catch (error) {
-    await stage.cluster.restore();
+    await stage.restore();
     return { story: story.name, actor, times: {}, failure: error instanceof Error ? error.message : String(error) };
   }
 }

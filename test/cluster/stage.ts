@@ -38,22 +38,29 @@ export class Stage {
     if (actor === 'node-lifecycle-controller') await this.#install();
     const controllers = actor === 'node-lifecycle-controller' ? withoutReplaced : otherControllers;
     await this.installation.restartControllerManager(controllers);
-    if (actor === 'kube-controller-manager') await this.installation.uninstall('uninstall the release');
+    if (actor === 'kube-controller-manager') await this.#uninstall();
     this.#actor = actor;
   }
 
-  /** The documented command, for the mode replace, whatever a story left. */
+  /** The documented command, for the mode replace. */
   async #install(): Promise<void> {
-    if (await this.#isReleased()) await this.installation.uninstall('uninstall the release');
-    else if ((await this.installation.objects()).length > 0) await this.installation.uninstall('delete install.yaml');
+    await this.#uninstall();
     await this.installation.helm('replace');
     await this.rolledOut();
     await this.cluster.until('a replica leads', async () => this.isLed());
   }
 
-  async #isReleased(): Promise<boolean> {
-    const list = await this.cluster.atDesk(`helm list --short --namespace ${namespace}`, root);
-    return list.includes(namespace);
+  /** Removes what is installed, by the documented commands for the way in which it was. */
+  async #uninstall(): Promise<void> {
+    const releases = await this.cluster.atDesk(`helm list --all --short --namespace ${namespace}`, root);
+    if (releases.includes(namespace)) await this.installation.uninstall('uninstall the release');
+    else if ((await this.installation.objects()).length > 0) await this.installation.uninstall('delete install.yaml');
+  }
+
+  /** Undoes what a story that failed left: faults of machines, and another installation. */
+  async restore(): Promise<void> {
+    await this.cluster.restore();
+    this.#actor = undefined;
   }
 
   /** Identity of the replica that leads, which begins with the name of its pod; empty: none. */

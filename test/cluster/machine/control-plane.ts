@@ -41,6 +41,7 @@ export class ControlPlane {
     return this.#path('audit.log');
   }
 
+  /** What a component wrote, of all its starts. */
   logOf(component: Component): string {
     return this.#path(`${component}.log`);
   }

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiObject } from '../machine/api-client.ts';
 import type { ClusterNode } from '../machine/cluster-node.ts';
+import type { NodeName } from '../machine/settings.ts';
 import type { Stage } from '../stage.ts';
 import { isServing, nodeOf } from '../timeline.ts';
 import type { Story, Times } from './story.ts';
@@ -21,9 +23,9 @@ async function run(stage: Stage): Promise<Times> {
   const pod = (await stage.controllerPods()).find((each) => isServing(each) && nodeOf(each) === leader);
   if (pod === undefined) throw new Error(`no replica serves on ${leader}`);
   const node = cluster.nodes[leader];
-  const pid = await processOf(node, pod);
+  const pid = await processOf(stage, pod);
   await expectConfined(node, pid);
-  await expectOomScore(node, pod);
+  await expectOomScore(stage, pod);
   await expectNoWrites(stage, pod);
   await expectLogs(stage, pod);
   await expectProbes(node, pod);
@@ -31,18 +33,24 @@ async function run(stage: Stage): Promise<Times> {
 }
 
 /** Number of the process of the pod, among those of its node. */
-async function processOf(node: ClusterNode, pod: ApiObject): Promise<number> {
-  const tasks = await node.run('sh', '-c', 'PATH=/run/bin:$PATH ctr --namespace k8s.io tasks list');
+async function processOf(stage: Stage, pod: ApiObject): Promise<number> {
+  const tasks = await ctr(stage, pod, 'tasks', 'list');
   const [, pid] = new RegExp(`^${containerOf(pod)}\\s+(\\d+)`, 'mu').exec(tasks) ?? [];
   if (pid === undefined) throw new Error(`containerd has no task of ${pod.metadata.name}`);
   return Number(pid);
+}
+
+/** What containerd of the pod's node says. */
+async function ctr({ cluster }: Stage, pod: ApiObject, ...args: readonly string[]): Promise<string> {
+  const program = join(cluster.settings.programs, 'ctr');
+  return cluster.nodes[nodeOf(pod) as NodeName].run(program, '--namespace', 'k8s.io', ...args);
 }
 
 function containerOf(pod: ApiObject): string {
   return String(pod['status']?.containerStatuses[0].containerID).replace('containerd://', '');
 }
 
-/** An unprivileged user without capabilities, confined by seccomp, on a read-only root, with no other processes beside it. */
+/** An unprivileged user without capabilities, confined by seccomp, on a read-only root. */
 async function expectConfined(node: ClusterNode, pid: number): Promise<void> {
   const status = await node.run('cat', `/proc/${pid}/status`);
   const mounts = await node.run('cat', `/proc/${pid}/mountinfo`);
@@ -59,12 +67,8 @@ function fieldOf(status: string, name: string): number {
 }
 
 /** What the kubelet asked containerd for: on a machine whose root lacks CAP_SYS_RESOURCE the process does not get it. */
-async function expectOomScore(node: ClusterNode, pod: ApiObject): Promise<void> {
-  const info = await node.run(
-    'sh',
-    '-c',
-    `PATH=/run/bin:$PATH ctr --namespace k8s.io containers info ${containerOf(pod)}`,
-  );
+async function expectOomScore(stage: Stage, pod: ApiObject): Promise<void> {
+  const info = await ctr(stage, pod, 'containers', 'info', containerOf(pod));
   const extensions = Object.values((JSON.parse(info) as ContainerInfo).Extensions);
   const asked = extensions.map(({ value }) => Buffer.from(value, 'base64').toString()).join('\n');
   if (!asked.includes(`"oom_score_adj":${oomScore},`))

@@ -18,6 +18,7 @@ async function run(stage: Stage): Promise<Times> {
     const found = await failLeader(stage);
     await stopAndStart(stage);
     const overlay = await overlaying(stage);
+    await stage.use('node-lifecycle-controller');
     return { changed, ...found, overlay };
   } finally {
     await cluster.kubectl('taint', 'node', tainted, `${label}-`);

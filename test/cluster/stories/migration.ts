@@ -45,7 +45,9 @@ async function run(stage: Stage): Promise<Times> {
     for (const step of steps) times[step.name] = await take(stage, step);
   });
   if (harmed) throw new Error(`${node} did not stay Unknown, or a pod was deleted that should have stayed`);
-  return { ...times, ...(await plugIn(stage)) };
+  const ends = await plugIn(stage);
+  await stage.installation.uninstall('uninstall the release');
+  return { ...times, ...ends };
 }
 
 /** Serving pods of the workload on living nodes. */
