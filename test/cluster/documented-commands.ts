@@ -54,6 +54,8 @@ export const runCommands = {
   'delete the lease': { heading: goBack, begins: 'kubectl delete lease --namespace kube-system' },
   'delete the canary lease': { heading: goBack, begins: 'kubectl delete lease --namespace kube-node-lease' },
   'delete the namespace': { heading: goBack, begins: 'kubectl delete namespace' },
+  'change a setting': { heading: 'Changing a setting', begins: 'helm upgrade' },
+  'restart the pods': { heading: 'Changing a setting', begins: 'kubectl rollout restart' },
 } as const satisfies Readonly<Record<string, CommandPlace>>;
 export type RunCommand = keyof typeof runCommands;
 

@@ -130,7 +130,7 @@ export class Stage {
 
   /** Replaces the pods of the controller without a change. */
   async restart(): Promise<void> {
-    await this.cluster.kubectl('rollout', 'restart', `deployment/${namespace}`, '--namespace', namespace);
+    await this.installation.run('restart the pods');
     await this.rolledOut();
   }
 

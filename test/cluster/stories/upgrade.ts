@@ -6,7 +6,7 @@ const node = 'n3';
 
 /** One setting that needs no restart, one that does, a restart without a change, and back. */
 const steps: readonly ((stage: Stage) => Promise<unknown>)[] = [
-  (stage) => stage.helm('upgrade', '--reuse-values', '--set', 'config.nodeEvictionRate=0.2'),
+  (stage) => stage.installation.run('change a setting'),
   (stage) => stage.helm('upgrade', '--reuse-values', '--set', 'config.concurrentTaintEvictions=12'),
   (stage) => stage.restart(),
   (stage) => stage.helm('rollback'),
