@@ -4,16 +4,16 @@ import type { Story, Times } from './story.ts';
 
 const node = 'n3';
 
-/** One setting that needs no restart, one that does, a restart without a change, and back. */
+/** One setting that needs no restart, one that does, a restart without a change, and back to what was installed. */
 const steps: readonly ((stage: Stage) => Promise<unknown>)[] = [
   (stage) => stage.installation.run('change a setting'),
-  (stage) => stage.helm('upgrade', '--reuse-values', '--set', 'config.concurrentTaintEvictions=12'),
+  (stage) => stage.helm('upgrade', '--reuse-values', '--set', 'config.concurrentWrites=12'),
   (stage) => stage.restart(),
-  (stage) => stage.helm('rollback'),
+  (stage) => stage.helm('rollback', '1'),
 ];
 
-async function upgradeAll(stage: Stage): Promise<void> {
-  for (const step of steps) await step(stage);
+async function take(stage: Stage, some: typeof steps): Promise<void> {
+  for (const step of some) await step(stage);
   await stage.rolledOut();
   await stage.cluster.until('a replica leads', async () => stage.isLed());
 }
@@ -24,7 +24,7 @@ async function run(stage: Stage): Promise<Times> {
   timeline.mark('upgrades');
   const names = podNames(timeline.podsOf('web'));
   const isHarmed = (): boolean => !stage.areAllWell() || podNames(timeline.podsOf('web')) !== names;
-  const harmed = await timeline.everWhile(isHarmed, () => upgradeAll(stage));
+  const harmed = await timeline.everWhile(isHarmed, () => take(stage, steps));
   if (harmed) throw new Error('a node was tainted or found dead, or a pod moved, though all nodes are healthy');
   return { upgraded: await timeline.when('upgraded', 1, () => true) };
 }
@@ -34,11 +34,12 @@ async function runInOutage(stage: Stage): Promise<Times> {
   const { timeline } = stage;
   timeline.mark(`the cable of ${node} is out`);
   await stage.cluster.nodes[node].cable('out');
-  for (const step of steps.slice(0, 2)) await step(stage);
+  await take(stage, steps.slice(0, 2));
   const unknown = await timeline.when('Unknown', 120, () => stage.isUnknown(node));
-  for (const step of steps.slice(2)) await step(stage);
-  const replaced = await timeline.when('4 of 4 serve', 120, () => stage.servingBeside('web', node) === 4);
-  await stage.rolledOut();
+  const [replaced] = await Promise.all([
+    timeline.when('4 of 4 serve', 120, () => stage.servingBeside('web', node) === 4),
+    take(stage, steps.slice(2)),
+  ]);
   timeline.mark(`the cable of ${node} is in`);
   await stage.cluster.nodes[node].cable('in');
   const well = await timeline.when('Ready without taints', 90, () => stage.isWell(node));
