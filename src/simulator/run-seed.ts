@@ -116,6 +116,7 @@ class SeedRun {
       latencyMsMax: plan.cluster.latencyMs.max + plan.cluster.lagMsMax,
       silent: this.#silent,
       limits: plan.cluster.limits,
+      concurrentWrites: plan.cluster.concurrentWrites,
     });
     this.world.storage.onCommit((resource, change, by) => {
       if (resource !== 'leases' && resource !== 'events')

@@ -12,6 +12,8 @@ export interface ClusterOptions {
   readonly rounds: number;
   /** Also with the controllers of kube-controller-manager, alternating. */
   readonly beside: boolean;
+  /** A machine that cannot do it is no failure. */
+  readonly optional: boolean;
 }
 
 export const usage = `npm run test:cluster [-- OPTIONS]
@@ -19,6 +21,7 @@ export const usage = `npm run test:cluster [-- OPTIONS]
   --rounds N      how often each story runs (1)
   --beside        each story also with the controllers of kube-controller-manager, alternating
   --keep          leave the cluster for a person, and say how to use it
+  --optional      skips all, and says why, where the machine cannot
   --prefix NAME   of the cluster, so that two run side by side (nlc)`;
 
 /** Throws an error that names the option, its value and what is accepted. */
@@ -30,10 +33,11 @@ export function parseClusterOptions(args: readonly string[]): ClusterOptions {
       rounds: { type: 'string', default: '1' },
       beside: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
+      optional: { type: 'boolean', default: false },
       prefix: { type: 'string', default: 'nlc' },
     },
   });
-  const { story, rounds, beside, keep, prefix } = values;
+  const { story, rounds, beside, keep, optional, prefix } = values;
   const chosen = story.map((name) => {
     const found = stories.find((each) => each.name === name);
     if (found !== undefined) return found;
@@ -46,5 +50,5 @@ export function parseClusterOptions(args: readonly string[]): ClusterOptions {
   // Names of network interfaces and namespaces are made of it.
   if (!/^[a-z][a-z0-9]{0,5}$/u.test(prefix))
     throw new Error(`--prefix: must be a letter and at most five letters or digits (got ${JSON.stringify(prefix)})`);
-  return { stories: chosen.length === 0 ? stories : chosen, keep, prefix, rounds: Number(rounds), beside };
+  return { stories: chosen.length === 0 ? stories : chosen, keep, prefix, rounds: Number(rounds), beside, optional };
 }

@@ -82,7 +82,7 @@ export class Stage {
     return String(lease['spec']?.holderIdentity ?? '') !== '' && Date.now() - renewedMs < 5_000;
   }
 
-  /** Nodes that were silent and recovered, by their boot ID, as all replicas counted them; empty with the in-tree controllers. */
+  /** Nodes that were silent and recovered, as each replica counted them by boot ID (`POD BOOT`); empty with the in-tree controllers. */
   async recoveries(): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     if (this.#actor !== 'node-lifecycle-controller') return counts;
@@ -91,7 +91,7 @@ export class Stage {
       for (const [, boot = '', count] of text.matchAll(
         /^node_lifecycle_recovered_nodes_total\{boot="(\w+)"\} (\d+)/gmu,
       ))
-        counts.set(boot, (counts.get(boot) ?? 0) + Number(count));
+        counts.set(`${pod.metadata.name} ${boot}`, Number(count));
     }
     return counts;
   }
@@ -109,7 +109,8 @@ export class Stage {
     if (this.#actor !== 'node-lifecycle-controller') return;
     const after = await this.recoveries();
     for (const boot of ['same', 'changed', 'unknown']) {
-      const counted = (after.get(boot) ?? 0) - (before.get(boot) ?? 0);
+      const ofBoot = [...after].filter(([key]) => key.endsWith(` ${boot}`));
+      const counted = ofBoot.reduce((sum, [key, count]) => sum + increase(before.get(key) ?? 0, count), 0);
       if (counted !== (more[boot] ?? 0))
         throw new Error(`${counted} recoveries with boot ID ${boot}, not ${more[boot] ?? 0}`);
     }
@@ -213,4 +214,9 @@ export class Stage {
       this.timeline.podsOf('web').filter(isServing).length === 4 && this.timeline.podsOf('web').length === 4;
     await this.timeline.when('the workload runs', 120, isWhole);
   }
+}
+
+/** A container that was started again counts from 0. */
+function increase(before: number, after: number): number {
+  return after < before ? after : after - before;
 }

@@ -13,9 +13,18 @@ const fileTimeoutMs = 600_000;
 const runByItself: ReadonlySet<string> = new Set(['kubelet-parity.test.ts']);
 
 /** These measure times under load, or use both cores: one at a time. The others wait for most of their time. */
-const alone: ReadonlySet<string> = new Set(['churn.test.ts', 'faults.test.ts', 'high-availability.test.ts']);
+const alone: ReadonlySet<string> = new Set(['faults.test.ts', 'high-availability.test.ts']);
 /** As many others at a time: the start of a control plane uses two cores for some seconds. */
 const together = 3;
+/** These take minutes: they start first, so that none of them runs on by itself at the end. */
+const longest: readonly string[] = [
+  'stale-watches.test.ts',
+  'policies.test.ts',
+  'parity.test.ts',
+  'conformance.test.ts',
+  'restart.test.ts',
+  'churn.test.ts',
+];
 
 /** What `--kubernetes VERSION` runs: what depends on the version of the API server or of kube-controller-manager. */
 const versionTests: readonly string[] = [
@@ -78,7 +87,10 @@ function filesOfOneVersion(): readonly string[] {
 
 function everyFile(): readonly string[] {
   const files = globSync(join(import.meta.dirname, '**', '*.test.ts'));
-  return files.filter((file) => !runByItself.has(basename(file))).sort();
+  const chosen = files.filter((file) => !runByItself.has(basename(file))).sort();
+  const isLong = (file: string): boolean => longest.includes(basename(file));
+  const long = longest.flatMap((name) => chosen.filter((file) => basename(file) === name));
+  return [...long, ...chosen.filter((file) => !isLong(file))];
 }
 
 function runNode(args: readonly string[]): number {

@@ -31,7 +31,7 @@ function main(chosen: readonly string[]): number {
   if (chosen.length > 0) return runFiles(chosen, 1);
   const others = [...withoutTools(), ...withKrew(), ...withRelease(), ...withImage(), ...withTools()];
   // They wait for a demo and for clusters half of their time.
-  const codes = [runFiles(others, 3), runFiles(withControlPlane(), 2)];
+  const codes = [runFiles(others, 3), runFiles(withControlPlane(), 3)];
   return codes.find((code) => code !== 0) ?? 0;
 }
 

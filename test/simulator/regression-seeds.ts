@@ -112,4 +112,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a pod whose patch was denied was asked for every second, because each wait for a token of its policy ended the backoff',
   },
+  {
+    seed: 70000128,
+    found:
+      'nothing in the controller: with one write at a time the simulated write that hung kept the taint of another node waiting',
+  },
 ];

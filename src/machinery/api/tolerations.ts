@@ -4,7 +4,7 @@ import type { Taint } from './taints.ts';
 
 export interface Toleration {
   readonly key?: string;
-  /** `Exists` or `Equal` (the default); an unknown operator tolerates nothing. */
+  /** `Exists`, `Equal` (the default), `Lt` or `Gt`; an unknown operator tolerates nothing. */
   readonly operator?: string;
   readonly value?: string;
   readonly effect?: string;
@@ -68,6 +68,14 @@ interface Places {
   readonly exists: Map<string, number>;
   /** By key and value. */
   readonly equal: Map<string, number>;
+  /** By operator and key. */
+  readonly compared: Map<string, Bound[]>;
+}
+
+/** A toleration that compares. Of one operator and key only those count that tolerate more than each before them. */
+interface Bound {
+  readonly place: number;
+  readonly value: bigint;
 }
 
 class TolerationIndex {
@@ -84,8 +92,9 @@ class TolerationIndex {
     let first = Infinity;
     for (const places of [this.#byEffect.get(effect), this.#byEffect.get('')]) {
       if (places === undefined) continue;
-      const { exists, equal } = places;
+      const { exists, equal, compared } = places;
       first = Math.min(first, exists.get(key) ?? Infinity, exists.get('') ?? Infinity);
+      if (compared.size > 0) first = Math.min(first, firstCompared(compared, key, value));
       if (equal.size === 0) continue;
       first = Math.min(first, equal.get(pairOf(key, value)) ?? Infinity, equal.get(pairOf('', value)) ?? Infinity);
     }
@@ -95,10 +104,39 @@ class TolerationIndex {
   #add(place: number, toleration: Toleration): void {
     const { key = '', value, effect = '' } = toleration;
     let places = this.#byEffect.get(effect);
-    if (places === undefined) this.#byEffect.set(effect, (places = { exists: new Map(), equal: new Map() }));
+    if (places === undefined)
+      this.#byEffect.set(effect, (places = { exists: new Map(), equal: new Map(), compared: new Map() }));
     if (toleration.operator === 'Exists') setFirst(places.exists, key, place);
     else if (isEqualOperator(toleration)) setFirst(places.equal, pairOf(key, value), place);
+    else addBound(places.compared, toleration, place);
   }
+}
+
+function addBound(compared: Map<string, Bound[]>, { operator, key = '', value }: Toleration, place: number): void {
+  const bound = readInteger(value);
+  if (bound === undefined || !isComparison(operator)) return;
+  const name = `${operator} ${key}`;
+  const bounds = compared.get(name);
+  const last = bounds?.at(-1);
+  if (bounds === undefined) compared.set(name, [{ place, value: bound }]);
+  else if (last === undefined || compares(operator, last.value, bound)) bounds.push({ place, value: bound });
+}
+
+/** Place of the first toleration whose comparison the value of a taint meets; Infinity: none. */
+function firstCompared(compared: ReadonlyMap<string, readonly Bound[]>, key: string, text: string | undefined): number {
+  const value = readInteger(text);
+  if (value === undefined) return Infinity;
+  const first = (operator: Comparison, name: string): number => {
+    const bounds = compared.get(`${operator} ${name}`) ?? [];
+    let [from, to] = [0, bounds.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (compares(operator, value, bounds[middle]?.value ?? value)) to = middle;
+      else from = middle + 1;
+    }
+    return bounds[from]?.place ?? Infinity;
+  };
+  return Math.min(...comparisons.flatMap((operator) => [first(operator, key), first(operator, '')]));
 }
 
 function setFirst(places: Map<string, number>, key: string, place: number): void {
@@ -121,8 +159,32 @@ function isUnsetOr(wanted: string | undefined, actual: string): boolean {
 }
 
 function acceptsValue(toleration: Toleration, value: string): boolean {
+  const { operator } = toleration;
   if (isEqualOperator(toleration)) return (toleration.value ?? '') === value;
-  return toleration.operator === 'Exists';
+  if (!isComparison(operator)) return operator === 'Exists';
+  const [bound, compared] = [readInteger(toleration.value), readInteger(value)];
+  return bound !== undefined && compared !== undefined && compares(operator, compared, bound);
+}
+
+const comparisons = ['Lt', 'Gt'] as const;
+type Comparison = (typeof comparisons)[number];
+
+function isComparison(operator: string | undefined): operator is Comparison {
+  return operator === 'Lt' || operator === 'Gt';
+}
+
+/** Whether the value of a taint is less or greater than that of a toleration (upstream `compareNumericValues`). */
+function compares(operator: Comparison, value: bigint, bound: bigint): boolean {
+  return operator === 'Lt' ? value < bound : value > bound;
+}
+
+const decimalInteger = /^(?:0|-?[1-9]\d{0,18})$/u;
+
+/** An integer of 64 bits without sign `+` and leading zeros; undefined for any other text, which compares with nothing. */
+function readInteger(text = ''): bigint | undefined {
+  if (!decimalInteger.test(text)) return undefined;
+  const value = BigInt(text);
+  return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
 function isEqualOperator({ operator = '' }: Toleration): boolean {

@@ -20,6 +20,13 @@ export interface DrillCluster {
   readonly clocksAgree: boolean;
   /** The longest hold of a path failure in this cluster. */
   readonly pathFailureHoldMs: number;
+  /** A write that hangs keeps all others waiting until it times out. */
+  readonly writesOneByOne: boolean;
+}
+
+/** The answer of a server to writes about one node, which are to keep no other node waiting. */
+export function stuckAnswer<Answer>(drawn: Answer, { writesOneByOne }: DrillCluster): Answer | 503 {
+  return drawn === 'none' && writesOneByOne ? 503 : drawn;
 }
 
 interface BudgetStory {
@@ -157,7 +164,8 @@ function planStuckNode(random: Random, cluster: DrillCluster): Drill | undefined
   const durationMs = forMs + tailMs;
   const verbs = oneOf(random, [['get'], ['patch'], ['patch']] as const);
   const part = oneOf(random, ['any', 'spec', 'spec'] as const);
-  const answer = oneOf(random, ['none', 403, 409, 429, 503] as const);
+  const drawn = oneOf(random, ['none', 403, 409, 429, 503] as const);
+  const answer = verbs[0] === 'patch' ? stuckAnswer(drawn, cluster) : drawn;
   // From the beginning, or when the node has its taints: then their removal is stuck.
   const laterMs = verbs[0] === 'get' ? 50 : cluster.graceMs + 14_000;
   const atMs = oneOf(random, [50, laterMs]);

@@ -30,6 +30,8 @@ interface DrillRunOptions {
   readonly latencyMsMax: number;
   /** Limits of the main client: requests per second, and burst. */
   readonly limits: { readonly qps: number; readonly burst: number };
+  /** Writes that a replica has under way at once; absent: as many as by default. */
+  readonly concurrentWrites: number | undefined;
   /** Nodes that stay silent. */
   readonly silent: ReadonlySet<string>;
 }
@@ -153,6 +155,7 @@ export class DrillRun {
       graceMs,
       leaseHoldMs,
       pathFailureHoldMs,
+      writesOneByOne: this.#options.concurrentWrites === 1,
     };
   }
 }

@@ -3,7 +3,7 @@ import type { Random } from '../../machinery/ports/random.ts';
 import { oneOf } from '../draw.ts';
 import { lateAnswerMs } from '../faults/network-faults.ts';
 import type { PlannedFault } from '../faults/world-fault.ts';
-import { drawNodes, type Drill, type DrillCluster, silenceOf, tailMs } from './drill-plan.ts';
+import { drawNodes, type Drill, type DrillCluster, silenceOf, stuckAnswer, tailMs } from './drill-plan.ts';
 
 /** By then a node that is silent from the beginning is Unknown and has its NoSchedule taint. */
 const unknownMs = 12_000;
@@ -33,7 +33,7 @@ export function planStoppedTaints(random: Random, cluster: DrillCluster): Drill 
   const acts = [
     rate(fastRate, 40, durationMs),
     rate(0, 50, taintsFromMs - 50),
-    refusal(stuck, 'none', 25_000),
+    refusal(stuck, stuckAnswer('none', cluster), 25_000),
     refusal(refused, 503, 1_100),
     silenceOf([stuck, refused], 100, silentMs),
   ];

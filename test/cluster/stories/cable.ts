@@ -6,6 +6,7 @@ const node = 'n3';
 
 async function run(stage: Stage): Promise<Times> {
   const { timeline, cluster } = stage;
+  const before = await stage.recoveries();
   timeline.mark(`the cable of ${node} is out`);
   await cluster.nodes[node].cable('out');
   const unknown = await timeline.when('Unknown', 90, () => stage.isUnknown(node));
@@ -23,6 +24,7 @@ async function run(stage: Stage): Promise<Times> {
     120,
     () => timeline.podsOf('db').filter(isServing).length === 2,
   );
+  await stage.expectRecoveries(before, { same: 1 });
   return { unknown, endpointsGone, tainted, replaced, well, cleared, db };
 }
 

@@ -9,6 +9,7 @@ const watchedSeconds = 60;
 /** Each is started again a second later: no pod moves, and the node is never found dead. */
 async function run(stage: Stage): Promise<Times> {
   const { timeline, cluster } = stage;
+  const before = await stage.recoveries();
   const pods = podsOf(stage);
   const isHarmed = (): boolean => stage.isUnknown(node) || stage.isTainted(node) || podsOf(stage) !== pods;
   for (const daemon of ['kubelet', 'containerd', 'kube-proxy'] as const satisfies readonly Daemon[]) {
@@ -18,6 +19,7 @@ async function run(stage: Stage): Promise<Times> {
     if (harmed !== undefined)
       throw new Error(`${harmed} s after SIGKILL of ${daemon} ${node} was found dead, or pods moved`);
   }
+  await stage.expectRecoveries(before, {});
   return {};
 }
 

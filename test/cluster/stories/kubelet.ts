@@ -7,6 +7,7 @@ const node = 'n3';
 /** A kubelet that hangs looks as a dead machine: its pods serve on until they are replaced. */
 async function run(stage: Stage): Promise<Times> {
   const { timeline, cluster } = stage;
+  const before = await stage.recoveries();
   timeline.mark(`the kubelet of ${node} is suspended`);
   await cluster.nodes[node].signal('kubelet', 'SIGSTOP');
   const unknown = await timeline.when('Unknown', 90, () => stage.isUnknown(node));
@@ -16,6 +17,7 @@ async function run(stage: Stage): Promise<Times> {
   const well = await timeline.when('Ready without taints', 90, () => stage.isWell(node));
   const isCleared = (): boolean => timeline.podsOf('web').every((pod) => nodeOf(pod) !== node || isServing(pod));
   const cleared = await timeline.when('old pods gone', 120, isCleared);
+  await stage.expectRecoveries(before, { same: 1 });
   return { unknown, replaced, well, cleared };
 }
 

@@ -8,6 +8,7 @@ const awaySeconds = 30;
 /** Whether anything was said about the node that a user would notice. */
 async function run(stage: Stage): Promise<Times> {
   const { timeline, cluster } = stage;
+  const before = await stage.recoveries();
   let wasTainted = false;
   const watching = timeline
     .when('NoExecute', awaySeconds + 60, () => stage.isTainted(node))
@@ -22,6 +23,7 @@ async function run(stage: Stage): Promise<Times> {
   const back = await timeline.when('Ready with another boot ID', 120, isBack);
   await watching;
   if (wasTainted) throw new Error(`${node} got a NoExecute taint although it was back within its grace period`);
+  await stage.expectRecoveries(before, {});
   return { back };
 }
 

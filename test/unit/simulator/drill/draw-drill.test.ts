@@ -14,6 +14,7 @@ const cluster: DrillCluster = {
   leaseHoldMs: 20_000,
   clocksAgree: true,
   pathFailureHoldMs: 0,
+  writesOneByOne: false,
 };
 const newest = ['rate-change', 'refused-writes', 'unseen-deletions'] as const;
 const ofPolicies = ['maintenance', 'policy-zones', 'fencing'] as const;
@@ -89,4 +90,16 @@ test('a cluster in which every node is silent has no drill that makes nodes sile
     for (const { fault } of drawDrill(seed, silent)?.acts ?? [])
       assert.ok(fault.kind !== 'node' || fault.names.length > 0, `seed ${seed}`);
   }
+});
+
+test('where one write at a time is under way, none hangs: it would keep those of every other node waiting', () => {
+  const hanging = (writesOneByOne: boolean): number[] =>
+    moreSeeds.filter((seed) => {
+      const { acts = [] } = drawDrill(seed, { ...cluster, writesOneByOne }) ?? {};
+      return acts.some(
+        ({ fault }) => fault.kind === 'stuck-object' && fault.answer === 'none' && fault.verbs.includes('patch'),
+      );
+    });
+  assert.ok(hanging(false).length > 10);
+  assert.deepEqual(hanging(true), []);
 });
