@@ -24,14 +24,10 @@ export async function runStories(stage: Stage, plan: Plan, say: (text: string) =
   for (const [story, actor] of order(plan)) {
     const run = await runStory(stage, story, actor);
     runs.push(run);
-    const times = Object.keys(run.times).map((what) => `${what} ${measured(story, run.times, what)}`);
+    const times = Object.entries(run.times).map(([what, value]) => `${what} ${value}${what.endsWith(']') ? '' : ' s'}`);
     say(`${story.name} (${actor}): ${run.failure ?? 'held'}; ${times.join(', ')}`);
   }
   return runs;
-}
-
-function measured({ units = {} }: Story, times: Times, what: string): string {
-  return `${times[what]} ${units[what] ?? 's'}`;
 }
 
 function order({ stories, rounds, beside }: Plan): readonly (readonly [Story, Actor])[] {
@@ -51,7 +47,7 @@ async function runStory(stage: Stage, story: Story, actor: Actor): Promise<Story
       actor === 'kube-controller-manager'
         ? []
         : Object.entries(story.limits).filter(([what, most]) => (times[what] ?? 0) > most);
-    const failure = late.map(([what, most]) => `${what} ${measured(story, times, what)}, at most ${most}`).join('; ');
+    const failure = late.map(([what, most]) => `${what} after ${times[what]} s, at most ${most}`).join('; ');
     return { story: story.name, actor, times, failure: failure === '' ? undefined : failure };
   } catch (error) {
     await stage.restore();

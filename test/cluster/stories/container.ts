@@ -110,7 +110,7 @@ async function measure(node: ClusterNode, pid: number): Promise<Times> {
   const millicores = Math.round((1_000 * ((await cpuSeconds(node, pid)) - before)) / measuredSeconds);
   const status = await node.run('cat', `/proc/${pid}/status`);
   const megabytes = (name: string): number => Math.round((fieldOf(status, name) * 1_024) / 1e6);
-  return { cpu: millicores, resident: megabytes('VmRSS'), residentMost: megabytes('VmHWM') };
+  return { 'CPU [ms/s]': millicores, 'RSS [MB]': megabytes('VmRSS'), 'RSS, most [MB]': megabytes('VmHWM') };
 }
 
 /** User and system time of a process, of which the kernel counts hundredths. */
@@ -127,6 +127,5 @@ export const container: Story = {
   isComparable: false,
   run,
   // The limit of its memory is 537 MB, and its request of CPU 100 millicores.
-  limits: { cpu: 100, resident: 150, residentMost: 200 },
-  units: { cpu: 'millicores', resident: 'MB', residentMost: 'MB' },
+  limits: { 'CPU [ms/s]': 100, 'RSS [MB]': 150, 'RSS, most [MB]': 200 },
 };

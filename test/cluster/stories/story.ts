@@ -1,6 +1,6 @@
 import type { Stage } from '../stage.ts';
 
-/** Seconds from the fault at which a user sees something, by what it is; a story may measure something else. */
+/** Seconds from the fault at which a user sees something, by what it is; another unit is in brackets at the end of that. */
 export type Times = Readonly<Record<string, number>>;
 
 /** A fault on real machines, and what must follow from it. */
@@ -14,6 +14,4 @@ export interface Story {
   readonly run: (stage: Stage) => Promise<Times>;
   /** Upper bounds of times with this controller, on a machine that is not busy otherwise. */
   readonly limits: Times;
-  /** Of what is not measured in seconds. */
-  readonly units?: Readonly<Record<string, string>>;
 }

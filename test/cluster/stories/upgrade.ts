@@ -12,8 +12,8 @@ const steps: readonly ((stage: Stage) => Promise<unknown>)[] = [
   (stage) => stage.helm('rollback', '1'),
 ];
 
-async function take(stage: Stage, some: typeof steps): Promise<void> {
-  for (const step of some) await step(stage);
+async function upgradeAll(stage: Stage): Promise<void> {
+  for (const step of steps) await step(stage);
   await stage.rolledOut();
   await stage.cluster.until('a replica leads', async () => stage.isLed());
 }
@@ -24,7 +24,7 @@ async function run(stage: Stage): Promise<Times> {
   timeline.mark('upgrades');
   const names = podNames(timeline.podsOf('web'));
   const isHarmed = (): boolean => !stage.areAllWell() || podNames(timeline.podsOf('web')) !== names;
-  const harmed = await timeline.everWhile(isHarmed, () => take(stage, steps));
+  const harmed = await timeline.everWhile(isHarmed, () => upgradeAll(stage));
   if (harmed) throw new Error('a node was tainted or found dead, or a pod moved, though all nodes are healthy');
   return { upgraded: await timeline.when('upgraded', 1, () => true) };
 }
@@ -34,11 +34,11 @@ async function runInOutage(stage: Stage): Promise<Times> {
   const { timeline } = stage;
   timeline.mark(`the cable of ${node} is out`);
   await stage.cluster.nodes[node].cable('out');
-  await take(stage, steps.slice(0, 2));
-  const unknown = await timeline.when('Unknown', 120, () => stage.isUnknown(node));
-  const [replaced] = await Promise.all([
-    timeline.when('4 of 4 serve', 120, () => stage.servingBeside('web', node) === 4),
-    take(stage, steps.slice(2)),
+  const isReplaced = (): boolean => stage.isUnknown(node) && stage.servingBeside('web', node) === 4;
+  const [unknown, replaced] = await Promise.all([
+    timeline.when('Unknown', 120, () => stage.isUnknown(node)),
+    timeline.when('4 of 4 serve', 150, isReplaced),
+    upgradeAll(stage),
   ]);
   timeline.mark(`the cable of ${node} is in`);
   await stage.cluster.nodes[node].cable('in');
