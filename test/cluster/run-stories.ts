@@ -24,7 +24,7 @@ export async function runStories(stage: Stage, plan: Plan, say: (text: string) =
   for (const [story, actor] of order(plan)) {
     const run = await runStory(stage, story, actor);
     runs.push(run);
-    const times = Object.entries(run.times).map(([what, seconds]) => `${what} ${seconds} s`);
+    const times = Object.entries(run.times).map(([what, value]) => `${what} ${value}${what.endsWith(']') ? '' : ' s'}`);
     say(`${story.name} (${actor}): ${run.failure ?? 'held'}; ${times.join(', ')}`);
   }
   return runs;

@@ -8,8 +8,14 @@ import { drain } from './drain.ts';
 import { handBack } from './hand-back.ts';
 import { kubelet } from './kubelet.ts';
 import { leaderNode } from './leader-node.ts';
+import { networkPolicy } from './network-policy.ts';
+import { outOfService } from './out-of-service.ts';
+import { pages } from './pages.ts';
+import { policyObjects } from './policy-objects.ts';
 import { power } from './power.ts';
 import { reboot } from './reboot.ts';
+import { scale } from './scale.ts';
+import { serviceRules } from './service-rules.ts';
 import type { Story } from './story.ts';
 import { upgrade } from './upgrade.ts';
 
@@ -28,4 +34,10 @@ export const stories: readonly Story[] = [
   drain,
   upgrade,
   handBack,
+  pages,
+  policyObjects,
+  serviceRules,
+  outOfService,
+  scale,
+  networkPolicy,
 ];
