@@ -77,14 +77,6 @@ export const notRunCommands: readonly (CommandPlace & { readonly why: string })[
   { heading: disable, begins: 'journalctl --unit k3s', why: 'of k3s' },
   { heading: disable, begins: 'kubectl get configmap kubeadm-config', why: 'of kubeadm' },
   { heading: disable, begins: 'kubeadm init phase upload-config', why: 'of kubeadm' },
-  ...[
-    'kubectl create clusterrolebinding prometheus-reads',
-    'kubectl create clusterrolebinding oncall-reads',
-    'kubectl exec',
-    'kubectl port-forward',
-    'token=',
-    'nlc status',
-  ].map((begins) => ({ heading: 'Who may read the pages', begins, why: 'no story serves the pages with TLS' })),
   {
     heading: check,
     begins: 'kubectl logs',

@@ -46,8 +46,7 @@ export class Stage {
   async #install(): Promise<void> {
     await this.#uninstall();
     await this.installation.helm('replace');
-    await this.rolledOut();
-    await this.cluster.until('a replica leads', async () => this.isLed());
+    await this.#ledByCurrent();
   }
 
   /** Removes what is installed, by the documented commands for the way in which it was. */
@@ -96,6 +95,16 @@ export class Stage {
     return counts;
   }
 
+  /** CPU and memory of the leading replica's process since its start, as its metrics have them. */
+  async leaderUse(): Promise<{ readonly cpuSeconds: number; readonly residentMegabytes: number }> {
+    const text = await this.#metricsOf(await this.#leaderPod());
+    const value = (name: string): number => Number(new RegExp(`^${name} (\\S+)`, 'mu').exec(text)?.[1]);
+    return {
+      cpuSeconds: value('process_cpu_seconds_total'),
+      residentMegabytes: Math.round(value('process_resident_memory_bytes') / 1e6),
+    };
+  }
+
   /** Read on the node of the pod: the pages answer no proxy. */
   async #metricsOf(pod: ApiObject): Promise<string> {
     const url = `http://${pod['status']?.podIP}:8080/metrics`;
@@ -121,6 +130,35 @@ export class Stage {
     const chart = verb === 'upgrade' ? ['charts/node-lifecycle-controller'] : [];
     const words = ['helm', verb, namespace, ...chart, '--namespace', namespace, ...args];
     await this.cluster.atDesk(words.join(' '), root);
+  }
+
+  /** Does something while the release has these values, and rolls back, whatever ends it. */
+  async withValues<T>(values: readonly string[], act: () => Promise<T>): Promise<T> {
+    const set = values.map((value) => `--set ${value}`).join(' ');
+    const command = `helm upgrade ${namespace} charts/node-lifecycle-controller --namespace ${namespace} --reuse-values ${set}`;
+    return this.withUpgrade(command, act);
+  }
+
+  /** The same for a command of a document. */
+  async withUpgrade<T>(command: string, act: () => Promise<T>): Promise<T> {
+    const shown = await this.cluster.atDesk(
+      `helm history ${namespace} --namespace ${namespace} --max 1 --output json`,
+      root,
+    );
+    const [{ revision }] = JSON.parse(shown) as [{ readonly revision: number }];
+    try {
+      await this.cluster.atDesk(command, root);
+      await this.#ledByCurrent();
+      return await act();
+    } finally {
+      await this.helm('rollback', String(revision));
+      await this.#ledByCurrent();
+    }
+  }
+
+  async #ledByCurrent(): Promise<void> {
+    await this.rolledOut();
+    await this.cluster.until('a replica leads', async () => this.isLed());
   }
 
   /** Every pod of the controller has its current settings. */
@@ -163,6 +201,16 @@ export class Stage {
     const node = nodeNames.find((name) => name === (on === undefined ? host : nodeOf(on)));
     if (node === undefined) throw new Error(`the leader ${host} is on no node of the cluster`);
     return node;
+  }
+
+  /** The IP address of the leading replica. */
+  async leaderAddress(): Promise<string> {
+    return String((await this.#leaderPod())['status']?.podIP);
+  }
+
+  async #leaderPod(): Promise<ApiObject> {
+    const pod = (await this.leader()).split('_')[0] ?? '';
+    return this.cluster.api.get(`/api/v1/namespaces/${namespace}/pods/${pod}`);
   }
 
   /** Replicas of the controller that are ready, with their nodes. */

@@ -132,7 +132,8 @@ const describe: Readonly<Record<Kind, (object: ApiObject) => string>> = {
   },
 };
 
-function labelsOf(object: ApiObject): Readonly<Record<string, string>> {
+/** Labels of an object. */
+export function labelsOf(object: ApiObject): Readonly<Record<string, string>> {
   return (object.metadata as { readonly labels?: Readonly<Record<string, string>> }).labels ?? {};
 }
 

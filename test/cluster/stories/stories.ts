@@ -12,8 +12,14 @@ import { kubelet } from './kubelet.ts';
 import { leaderNode } from './leader-node.ts';
 import { manifests } from './manifests.ts';
 import { migration } from './migration.ts';
+import { networkPolicy } from './network-policy.ts';
+import { outOfService } from './out-of-service.ts';
+import { pages } from './pages.ts';
+import { policyObjects } from './policy-objects.ts';
 import { power } from './power.ts';
 import { reboot } from './reboot.ts';
+import { scale } from './scale.ts';
+import { serviceRules } from './service-rules.ts';
 import { standbyNode } from './standby-node.ts';
 import { staticPod } from './static-pod.ts';
 import type { Story } from './story.ts';
@@ -43,4 +49,10 @@ export const stories: readonly Story[] = [
   staticPod,
   controlPlane,
   container,
+  pages,
+  policyObjects,
+  serviceRules,
+  outOfService,
+  scale,
+  networkPolicy,
 ];
