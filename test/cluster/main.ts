@@ -5,6 +5,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatTimes } from './format-times.ts';
+import { installCommand } from './install-commands.ts';
 import { missingControlGroups } from './machine/control-groups.ts';
 import { buildPrograms } from './machine/programs.ts';
 import { RealCluster } from './machine/real-cluster.ts';
@@ -17,6 +18,8 @@ import { Timeline } from './timeline.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const needed = ['go', 'gcc', 'ip', 'iptables', 'nsenter', 'unshare', 'openssl', 'tar', 'conntrack', 'ipset'];
+/** As docs/install.md says. */
+const importCommands = installCommand('Without a registry', 'ctr ');
 const imageName = 'registry.example.com/node-lifecycle-controller:0.1.0';
 
 process.exitCode = await main(process.argv.slice(2));
@@ -63,7 +66,6 @@ function whatIsMissing(): string | undefined {
 
 async function run(options: ClusterOptions, programs: string): Promise<number> {
   const { stories, keep, prefix, rounds, beside } = options;
-  const image = join(root, 'dist', 'image.tar');
   const folder = mkdtempSync(join(tmpdir(), `${prefix}-cluster-`));
   const cluster = new RealCluster(clusterSettings(prefix, folder, programs), withoutReplaced);
   const end = (): void => void cluster.down().finally(() => process.exit(1));
@@ -71,8 +73,11 @@ async function run(options: ClusterOptions, programs: string): Promise<number> {
   let timeline: Timeline | undefined;
   try {
     say(`starting a cluster in ${folder}`);
-    await cluster.up([image]);
-    for (const node of Object.values(cluster.nodes))
+    await cluster.up();
+    for (const node of Object.values(cluster.nodes)) {
+      const listed = await node.run('sh', '-euc', `PATH=/run/bin:$PATH; cd ${root}; ${importCommands}`);
+      if (!/^docker.io\/library\/node-lifecycle-controller:0\.1\.0 .*sha256:/mu.test(listed))
+        throw new Error(`the image is not on ${node.name}`);
       await node.run(
         join(programs, 'ctr'),
         '--namespace',
@@ -82,6 +87,7 @@ async function run(options: ClusterOptions, programs: string): Promise<number> {
         `docker.io/library/node-lifecycle-controller:0.1.0`,
         imageName,
       );
+    }
     timeline = new Timeline(cluster.api, join(folder, 'timeline.log'));
     const runs = await runStories(new Stage(cluster, timeline), { stories, rounds, beside }, say);
     say(`seconds, median (least to most, rounds)\n${formatTimes(runs)}`);

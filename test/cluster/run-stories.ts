@@ -24,7 +24,7 @@ export async function runStories(stage: Stage, plan: Plan, say: (text: string) =
   for (const [story, actor] of order(plan)) {
     const run = await runStory(stage, story, actor);
     runs.push(run);
-    const times = Object.entries(run.times).map(([what, seconds]) => `${what} ${seconds} s`);
+    const times = Object.entries(run.times).map(([what, value]) => `${what} ${value}${what.endsWith(']') ? '' : ' s'}`);
     say(`${story.name} (${actor}): ${run.failure ?? 'held'}; ${times.join(', ')}`);
   }
   return runs;
@@ -50,7 +50,7 @@ async function runStory(stage: Stage, story: Story, actor: Actor): Promise<Story
     const failure = late.map(([what, most]) => `${what} after ${times[what]} s, at most ${most}`).join('; ');
     return { story: story.name, actor, times, failure: failure === '' ? undefined : failure };
   } catch (error) {
-    await stage.cluster.restore();
+    await stage.restore();
     return { story: story.name, actor, times: {}, failure: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -69,6 +69,15 @@ export class Timeline {
     return seconds;
   }
 
+  /** Whether this was true at any time while the work ran. */
+  async everWhile(isTrue: () => boolean, work: () => Promise<void>): Promise<boolean> {
+    let ever = isTrue();
+    const waiter = { isTrue, resolve: (): void => void (ever = true) };
+    this.#waiters.add(waiter);
+    await work().finally(() => this.#waiters.delete(waiter));
+    return ever;
+  }
+
   async #wait(what: string, withinSeconds: number, isTrue: () => boolean): Promise<number> {
     if (isTrue()) return performance.now();
     return new Promise((resolve, reject) => {
@@ -123,7 +132,8 @@ const describe: Readonly<Record<Kind, (object: ApiObject) => string>> = {
   },
 };
 
-function labelsOf(object: ApiObject): Readonly<Record<string, string>> {
+/** Labels of an object. */
+export function labelsOf(object: ApiObject): Readonly<Record<string, string>> {
   return (object.metadata as { readonly labels?: Readonly<Record<string, string>> }).labels ?? {};
 }
 
@@ -150,4 +160,12 @@ export function nodeOf(pod: ApiObject): string {
 /** Ready, and not being deleted. */
 export function isServing(pod: ApiObject): boolean {
   return readyOf(pod) === 'True' && pod.metadata.deletionTimestamp === undefined;
+}
+
+/** Names of pods, in an order that does not change. */
+export function podNames(pods: readonly ApiObject[]): string {
+  return pods
+    .map(({ metadata }) => metadata.name)
+    .sort()
+    .join(' ');
 }

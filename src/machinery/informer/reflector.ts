@@ -203,7 +203,8 @@ export class Reflector<T extends object> {
     if (plan.relist !== undefined) this.#count(plan.relist);
     if (!plan.pause) return this.#reportOutcome(outcome, 0);
     this.record.failed(outcome.message ?? describeEnd(outcome.end));
-    const delayMs = this.#delay.nextMs(outcome.retryAfterMs, this.#delayMsMax());
+    const unansweredAtMs = isUnanswered(outcome.end) ? this.#stepStartedAtMs : undefined;
+    const delayMs = this.#delay.nextMs(outcome.retryAfterMs, this.#delayMsMax(), unansweredAtMs);
     this.#reportOutcome(outcome, delayMs);
     this.record.state = 'backing-off';
     await this.#delay.wait(delayMs, outcome.retryAfterMs, signal);
@@ -422,6 +423,11 @@ function requestFailure(error: unknown, laterPage: boolean): StepOutcome {
 }
 
 const lostReasons: readonly ApiReason[] = ['unavailable', 'timeout', 'aborted'];
+
+/** No answer came to the attempt: an own answer may be what restored contact, and then shows that delays are needed. */
+function isUnanswered(end: StepEnd): boolean {
+  return end.kind === 'refused' && !end.laterPage && lostReasons.includes(end.reason);
+}
 
 /** Undefined if an open stream broke in a way that leaves the store valid. */
 function streamFailure(error: unknown, opened: boolean, tripped: boolean): StepOutcome | undefined {

@@ -30,10 +30,12 @@ export class RetryDelay {
   }
 
   /**
-   * Milliseconds; grows with each call to `msMax`, and starts over after two minutes without one. At least the delay that
-   * the server requested, up to {@link retryAfterMsMax}; any number is accepted as a request.
+   * Milliseconds; grows with each call to `msMax`, and starts over after two minutes without one, and if contact was restored
+   * since `unansweredAtMs`, when an attempt began to which no answer came. At least the delay that the server requested, up to
+   * {@link retryAfterMsMax}; any number is accepted as a request.
    */
-  nextMs(retryAfterMs = 0, msMax = retryMsMax): number {
+  nextMs(retryAfterMs = 0, msMax = retryMsMax, unansweredAtMs = Infinity): number {
+    if (this.#contact.restoredSince(unansweredAtMs)) this.#baseMs = retryMsMin;
     return Math.max(this.#backoffMs(msMax), requestedMs(retryAfterMs));
   }
 

@@ -12,6 +12,7 @@ export const lostAfterMs = 5_000;
 export class ApiContact {
   readonly #clock: Clock;
   #answeredAtMs = -Infinity;
+  #restoredAtMs = -Infinity;
   #restored = new AbortController();
 
   constructor(clock: Clock) {
@@ -24,9 +25,15 @@ export class ApiContact {
     const isRestored = nowMs - this.#answeredAtMs >= lostAfterMs;
     this.#answeredAtMs = nowMs;
     if (!isRestored) return;
+    this.#restoredAtMs = nowMs;
     const restored = this.#restored;
     this.#restored = new AbortController();
     restored.abort(abortReason);
+  }
+
+  /** Whether contact was restored after this time: an attempt that began before it shows nothing about the API server now. */
+  restoredSince(monotonicMs: number): boolean {
+    return this.#restoredAtMs > monotonicMs;
   }
 
   /** Sleeps for `ms` at most, and less if contact is restored: then true. Never rejects. */

@@ -30,6 +30,35 @@ export async function makeCertificates(settings: ClusterSettings): Promise<void>
   for (const [name, file] of kubeconfigsOf(settings)) writeFileSync(file, kubeconfig(settings, name), { mode: 0o600 });
 }
 
+/** A kubeconfig with a client certificate of a user, signed by the authority of the cluster. */
+export async function makeKubeconfig(settings: ClusterSettings, user: string): Promise<string> {
+  await makeCertificate(pkiFolder(settings), { name: user, ca: 'ca', subject: `/CN=${user}` });
+  return kubeconfig(settings, user);
+}
+
+/** A certificate of the cluster's authority for a server with these names; returns its files. */
+export async function issueServerCertificate(
+  settings: ClusterSettings,
+  name: string,
+  names: readonly string[],
+): Promise<{ readonly certificate: string; readonly key: string; readonly authority: string }> {
+  const folder = pkiFolder(settings);
+  await makeCertificate(folder, { name, ca: 'ca', subject: `/CN=${name}`, names: names.map((each) => `DNS:${each}`) });
+  return {
+    certificate: join(folder, `${name}.crt`),
+    key: join(folder, `${name}.key`),
+    authority: join(folder, 'ca.crt'),
+  };
+}
+
+/** A kubeconfig of a user of this group with a client certificate, as `kubeadm kubeconfig user` makes it; returns its file. */
+export async function issueKubeconfig(settings: ClusterSettings, user: string, group: string): Promise<string> {
+  await makeCertificate(pkiFolder(settings), { name: user, ca: 'ca', subject: `/O=${group}/CN=${user}` });
+  const file = join(settings.folder, `${user}.conf`);
+  writeFileSync(file, kubeconfig(settings, user), { mode: 0o600 });
+  return file;
+}
+
 function certificatesOf(settings: ClusterSettings): readonly Wanted[] {
   const service = [
     'kubernetes',

@@ -41,6 +41,11 @@ export class ControlPlane {
     return this.#path('audit.log');
   }
 
+  /** What a component wrote, of all its starts. */
+  logOf(component: Component): string {
+    return this.#path(`${component}.log`);
+  }
+
   start(...components: readonly Component[]): void {
     for (const component of components) {
       this.#wanted.add(component);
@@ -77,7 +82,7 @@ export class ControlPlane {
       join(programs, component),
       this.#flags(component),
     );
-    const log = openSync(this.#path(`${component}.log`), 'a');
+    const log = openSync(this.logOf(component), 'a');
     const child = spawn(program, args, { stdio: ['ignore', log, log] });
     closeSync(log);
     this.#running.set(component, child);

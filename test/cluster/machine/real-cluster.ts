@@ -1,12 +1,13 @@
 // A Kubernetes cluster on this machine: etcd, kube-apiserver, kube-scheduler and kube-controller-manager in a network namespace, and three
 // nodes with namespaces of their own, joined by a bridge. Nothing is added to the machine's own network.
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from './api-client.ts';
 import { makeCertificates } from './certificates.ts';
 import { ClusterNode } from './cluster-node.ts';
 import { ControlPlane } from './control-plane.ts';
+import { HollowNodes } from './hollow-nodes.ts';
 import { writeImageArchive } from './image-archive.ts';
 import { pauseImage, podSubnet, workloadImage, writeNodeFiles } from './node-files.ts';
 import { inNamespace, type ProgramResult, runProgram, tryProgram } from './run-program.ts';
@@ -17,6 +18,7 @@ const readyMsMax = 120_000;
 export class RealCluster {
   readonly settings: ClusterSettings;
   readonly controlPlane: ControlPlane;
+  readonly hollowNodes: HollowNodes;
   readonly nodes: Readonly<Record<NodeName, ClusterNode>>;
   #api: ApiClient | undefined;
 
@@ -24,6 +26,7 @@ export class RealCluster {
     mkdirSync(settings.folder, { recursive: true });
     this.settings = settings;
     this.controlPlane = new ControlPlane(settings, controllers);
+    this.hollowNodes = new HollowNodes(settings);
     const node = (name: NodeName): ClusterNode => new ClusterNode(name, settings);
     this.nodes = { n1: node('n1'), n2: node('n2'), n3: node('n3') };
   }
@@ -33,8 +36,8 @@ export class RealCluster {
     return this.#api;
   }
 
-  /** Starts it, and waits until its nodes are registered. `images`: archives that every node imports. */
-  async up(images: readonly string[]): Promise<void> {
+  /** Starts it, and waits until its nodes are registered. */
+  async up(): Promise<void> {
     await makeCertificates(this.settings);
     await this.#makeNetwork();
     this.#writeCommands();
@@ -48,7 +51,7 @@ export class RealCluster {
     await this.#bind('node-proxier', 'system:node-proxier', '--user=system:kube-proxy');
     this.#api = new ApiClient(this.settings);
     await this.#api.ready();
-    const archives = [...(await this.#ownImages()), ...images];
+    const archives = await this.#ownImages();
     for (const name of nodeNames) await this.#bootFirst(this.nodes[name], archives);
     await this.until('three nodes are registered', async () => (await this.api.list('/api/v1/nodes')).length === 3);
   }
@@ -73,6 +76,7 @@ export class RealCluster {
   /** Ends everything that was started, in whatever state it is. */
   async down(): Promise<void> {
     this.#api?.close();
+    await this.hollowNodes.stop();
     for (const node of Object.values(this.nodes)) await node.remove();
     await this.controlPlane.stopAll();
     for (const name of ['ops', 'cp', ...nodeNames, 'lan'] as const)
@@ -84,6 +88,7 @@ export class RealCluster {
     const components = ['etcd', 'kube-apiserver', 'kube-scheduler', 'kube-controller-manager'] as const;
     for (const component of components) this.controlPlane.signal(component, 'SIGCONT');
     this.controlPlane.start(...components);
+    await this.hollowNodes.stop();
     for (const node of Object.values(this.nodes)) await node.restore();
   }
 
@@ -122,8 +127,17 @@ export class RealCluster {
 
   /** Runs a line of a shell at the operator's desk, where `kubectl` and `helm` are those of the cluster. */
   async atDesk(line: string, folder: string): Promise<string> {
-    const path = `${join(this.settings.folder, 'bin')}:${process.env['PATH'] ?? ''}`;
-    return runProgram('sh', ['-euc', line], { cwd: folder, env: { ...process.env, PATH: path } });
+    return runProgram('sh', ['-euc', line], { cwd: folder, env: this.#deskEnvironment });
+  }
+
+  async tryAtDesk(line: string, folder: string): Promise<ProgramResult> {
+    return tryProgram('sh', ['-euc', line], { cwd: folder, env: this.#deskEnvironment });
+  }
+
+  /** The plugin of kubectl runs with the Node.js of this process. */
+  get #deskEnvironment(): NodeJS.ProcessEnv {
+    const path = [join(this.settings.folder, 'bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(':');
+    return { ...process.env, PATH: path };
   }
 
   #atDesk(program: string, args: readonly string[]): readonly [string, string[]] {

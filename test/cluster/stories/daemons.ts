@@ -1,6 +1,6 @@
 import type { Daemon } from '../machine/cluster-node.ts';
 import type { Stage } from '../stage.ts';
-import { isServing } from '../timeline.ts';
+import { isServing, podNames } from '../timeline.ts';
 import type { Story, Times } from './story.ts';
 
 const node = 'n2';
@@ -23,12 +23,8 @@ async function run(stage: Stage): Promise<Times> {
   return {};
 }
 
-function podsOf(stage: Stage): string {
-  const pods = [...stage.timeline.podsOf('web'), ...stage.timeline.podsOf('db')].filter(isServing);
-  return pods
-    .map((pod) => pod.metadata.name)
-    .sort()
-    .join(' ');
+function podsOf({ timeline }: Stage): string {
+  return podNames([...timeline.podsOf('web'), ...timeline.podsOf('db')].filter(isServing));
 }
 
 export const daemons: Story = {

@@ -3,15 +3,27 @@ import { apiAway } from './api-away.ts';
 import { apiServer } from './api-server.ts';
 import { bothReplicas } from './both-replicas.ts';
 import { cable } from './cable.ts';
+import { container } from './container.ts';
+import { controlPlane } from './control-plane.ts';
 import { daemons } from './daemons.ts';
-import { drain } from './drain.ts';
-import { handBack } from './hand-back.ts';
+import { drain, drainOutage } from './drain.ts';
+import { handBack, handBackOutage } from './hand-back.ts';
 import { kubelet } from './kubelet.ts';
 import { leaderNode } from './leader-node.ts';
+import { manifests } from './manifests.ts';
+import { migration } from './migration.ts';
+import { networkPolicy } from './network-policy.ts';
+import { outOfService } from './out-of-service.ts';
+import { pages } from './pages.ts';
+import { policyObjects } from './policy-objects.ts';
 import { power } from './power.ts';
 import { reboot } from './reboot.ts';
+import { scale } from './scale.ts';
+import { serviceRules } from './service-rules.ts';
+import { standbyNode } from './standby-node.ts';
+import { staticPod } from './static-pod.ts';
 import type { Story } from './story.ts';
-import { upgrade } from './upgrade.ts';
+import { upgrade, upgradeOutage } from './upgrade.ts';
 
 /** In the order in which they run. */
 export const stories: readonly Story[] = [
@@ -21,11 +33,26 @@ export const stories: readonly Story[] = [
   kubelet,
   daemons,
   leaderNode,
+  standbyNode,
   bothReplicas,
   allReplicas,
   apiAway,
   apiServer,
   drain,
+  drainOutage,
   upgrade,
+  upgradeOutage,
   handBack,
+  handBackOutage,
+  migration,
+  manifests,
+  staticPod,
+  controlPlane,
+  container,
+  pages,
+  policyObjects,
+  serviceRules,
+  outOfService,
+  scale,
+  networkPolicy,
 ];

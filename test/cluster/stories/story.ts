@@ -1,6 +1,6 @@
 import type { Stage } from '../stage.ts';
 
-/** Seconds from the fault at which a user sees something, by what it is. */
+/** Seconds from the fault at which a user sees something, by what it is; another unit is in brackets at the end of that. */
 export type Times = Readonly<Record<string, number>>;
 
 /** A fault on real machines, and what must follow from it. */

@@ -79,3 +79,20 @@ test('an informer that alone fails is asked no more often because others succeed
   const attempts = cluster.sent.filter(({ atMs, resource }) => atMs > fromMs && resource === 'pods');
   assert.ok(attempts.length > 0 && attempts.length <= 20, `${attempts.length} requests of two replicas`);
 });
+
+test('a request that was under way when the API server answered again, and fails 10 s later, is repeated soon', async () => {
+  for (const [seed, awayMs] of [45_000, 45_000, 45_000, 150_000, 150_000, 150_000].entries()) {
+    using cluster = new ReplicaWorld({}, seed);
+    await cluster.settle();
+    const standby = cluster.standby();
+    // No route: each attempt to connect times out.
+    const effects = [{ kind: 'delay', msMin: 10_000, msMax: 10_000 }, { kind: 'reset' }] as const;
+    const removals = effects.map((effect) =>
+      cluster.world.network.add({ leg: 'request', effect, rate: 1, matches: () => true }),
+    );
+    cluster.world.servers.forEach((server) => server.endWatches());
+    await cluster.advance(awayMs);
+    for (const remove of removals) remove();
+    await cluster.until(`all watches are open (seed ${seed})`, 14_000, () => cluster.isWatching(standby));
+  }
+});

@@ -67,6 +67,18 @@ describe('the delay between attempts', () => {
     assert.equal(delay.nextMs(), retryMsMin);
   });
 
+  test('is short for an attempt that was under way when the API server answered again, and not for later ones', async () => {
+    const clock = new ManualClock();
+    const contact = new ApiContact(clock);
+    const delay = makeDelay(0, clock, contact);
+    for (let attempts = 0; attempts < 7; attempts += 1) delay.nextMs();
+    const attemptAtMs = clock.monotonicMs();
+    await clock.advance(5_000);
+    contact.answered();
+    assert.equal(delay.nextMs(0, retryMsMax, attemptAtMs), retryMsMin);
+    assert.equal(delay.nextMs(0, retryMsMax, clock.monotonicMs()), 2 * retryMsMin);
+  });
+
   test('does not end before the time that the server has requested', async () => {
     assert.equal(await waitedMs(7_000, 20_000), 20_000);
   });

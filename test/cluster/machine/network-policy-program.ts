@@ -1,0 +1,47 @@
+// kube-router, of which only the part that enforces network policies is used: the cluster's own network enforces none.
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { runProgram } from './run-program.ts';
+import type { ClusterNode } from './cluster-node.ts';
+import type { ClusterSettings } from './settings.ts';
+
+const version = 'v2.1.0';
+const module = 'github.com/cloudnativelabs/kube-router/v2/cmd/kube-router';
+
+/** Builds it if it is missing, which takes minutes, and returns its file. */
+export async function buildKubeRouter({ programs }: ClusterSettings): Promise<string> {
+  const file = join(programs, `kube-router-${version}`);
+  if (existsSync(file)) return file;
+  const unfinished = mkdtempSync(join(programs, 'unfinished-'));
+  const env = { ...process.env, CGO_ENABLED: '0', GOBIN: unfinished, GOFLAGS: '' };
+  await runProgram('go', ['install', '-trimpath', '-ldflags=-s -w', `${module}@${version}`], { env });
+  renameSync(join(unfinished, 'kube-router'), file);
+  rmSync(unfinished, { recursive: true, force: true });
+  return file;
+}
+
+/** Runs on a node until it is stopped, or the node is. */
+export async function enforce(node: ClusterNode, program: string, { folder, network }: ClusterSettings): Promise<void> {
+  const flags = [
+    '--run-router=false',
+    '--run-service-proxy=false',
+    `--kubeconfig=${join(folder, 'kubeconfig')}`,
+    `--hostname-override=${node.name}`,
+    `--service-cluster-ip-range=${network.services}.0.0/16`,
+    '--enable-cni=false',
+    '--health-port=0',
+  ];
+  const log = join(folder, node.name, 'kube-router.log');
+  const line = `setsid ${program} ${flags.join(' ')} >> ${log} 2>&1 < /dev/null & echo $! > /run/kube-router.pid`;
+  await node.run('sh', '-c', line);
+}
+
+/** Ends it, and removes its rules, which would deny on. Its own command for that needs the module ip_vs. */
+export async function enforceNoMore(node: ClusterNode): Promise<void> {
+  const lines = [
+    'kill -KILL $(cat /run/kube-router.pid) 2> /dev/null || true',
+    'iptables-save --table filter | grep -v -e KUBE-ROUTER- -e KUBE-NWPLCY- -e KUBE-POD-FW- | iptables-restore --wait --table filter',
+    'for each in $(ipset list -name | grep -e ^KUBE-SRC- -e ^KUBE-DST-); do ipset destroy $each; done',
+  ];
+  await node.run('sh', '-euc', lines.join('\n'));
+}

@@ -1,0 +1,146 @@
+// Secure pages through a real kubelet, with the documented bindings and nothing else.
+import { chmodSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { installCommand } from '../install-commands.ts';
+import { issueKubeconfig, issueServerCertificate, pkiFolder } from '../machine/certificates.ts';
+import { inNamespace, runProgram } from '../machine/run-program.ts';
+import { namespaceOf } from '../machine/settings.ts';
+import type { Stage } from '../stage.ts';
+import type { Story, Times } from './story.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const namespace = 'node-lifecycle-controller';
+const secretName = `${namespace}-tls`;
+const serverName = `${namespace}-metrics.${namespace}.svc`;
+
+/** What a user reads, and what it must say. */
+const readings: readonly (readonly [command: string, says: RegExp])[] = [
+  ['status', /leader/u],
+  ['explain node/n3', /^node n3: Ready is True/u],
+  ['explain pod/shop/db-0', /^pod shop\/db-0/u],
+  ['top', /^ZONE .*^r\/b +normal/msu],
+];
+
+async function run(stage: Stage): Promise<Times> {
+  const { settings } = stage.cluster;
+  await installPrograms(stage);
+  await makeSecret(stage);
+  const ann = await issueKubeconfig(settings, 'ann', 'oncall');
+  const eve = await issueKubeconfig(settings, 'eve', 'guests');
+  return stage.withValues(['metrics.secure=true', `metrics.tls.secretName=${secretName}`], async () => {
+    try {
+      await bind(stage);
+      await expectRefusals(stage, eve);
+      return {
+        ...(await readAll(stage, ann)),
+        dashboard: await readDashboard(stage, ann),
+        token: await readWithToken(stage),
+      };
+    } finally {
+      await unbind(stage);
+    }
+  });
+}
+
+/** The plugin by hand, as docs/kubectl.md says, and `nlc` for the operator's desk. */
+async function installPrograms({ cluster }: Stage): Promise<void> {
+  await runProgram(process.execPath, ['tools/bundle/build.ts'], { cwd: root });
+  const [bin, program] = [join(cluster.settings.folder, 'bin'), join(root, 'dist/nlc.js')];
+  const plugin = join(bin, 'kubectl-node_lifecycle');
+  if (!existsSync(plugin)) symlinkSync(program, plugin);
+  const [enter, words] = inNamespace(namespaceOf(cluster.settings, 'ops'), program, []);
+  writeFileSync(join(bin, 'nlc'), `#!/bin/sh\nexec ${enter} ${words.join(' ')} "$@"\n`);
+  chmodSync(join(bin, 'nlc'), 0o755);
+}
+
+async function makeSecret({ cluster }: Stage): Promise<void> {
+  const { certificate, key, authority } = await issueServerCertificate(cluster.settings, 'pages', [serverName]);
+  const files = { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authority };
+  const from = Object.entries(files).map(([name, file]) => `--from-file=${name}=${file}`);
+  await cluster.kubectl('delete', 'secret', secretName, '--namespace', namespace, '--ignore-not-found');
+  await cluster.kubectl('create', 'secret', 'generic', secretName, '--namespace', namespace, ...from);
+}
+
+/** The bindings of the plugin's users and of the pages' readers, as the documents write them. */
+async function bind(stage: Stage): Promise<void> {
+  await unbind(stage);
+  await stage.cluster.atDesk(installCommand('Permissions', 'kubectl create rolebinding', 'kubectl.md'), root);
+  await stage.cluster.atDesk(installCommand('Who may read the pages', 'kubectl create clusterrolebinding'), root);
+  await stage.cluster.kubectl('create', 'namespace', 'ops');
+  await stage.cluster.kubectl('create', 'serviceaccount', 'oncall', '--namespace', 'ops');
+  await stage.cluster.kubectl('create', 'serviceaccount', 'guest', '--namespace', 'ops');
+}
+
+async function unbind({ cluster }: Stage): Promise<void> {
+  const gone = ['--ignore-not-found'];
+  for (const place of [namespace, 'kube-system'])
+    await cluster.kubectl('delete', 'rolebinding', 'oncall-nlc', '--namespace', place, ...gone);
+  const bindings = ['prometheus-reads-node-lifecycle', 'oncall-reads-node-lifecycle'];
+  await cluster.kubectl('delete', 'clusterrolebinding', ...bindings, ...gone);
+  await cluster.kubectl('delete', 'namespace', 'ops', ...gone);
+}
+
+/** Without bindings, a user is refused, and learns what is missing. */
+async function expectRefusals({ cluster }: Stage, eve: string): Promise<void> {
+  for (const command of ['status', 'top', 'dashboard']) {
+    const { code, stderr } = await cluster.tryAtDesk(`kubectl node-lifecycle ${command} --kubeconfig=${eve}`, root);
+    if (code === 0 || !/forbidden; needed: .*node-lifecycle-controller-kubectl/su.test(stderr))
+      throw new Error(`${command} of a user without bindings ended with ${code}: ${stderr.slice(0, 500)}`);
+  }
+}
+
+/** Seconds of each command, for a user of the plugin. */
+async function readAll({ cluster }: Stage, ann: string): Promise<Times> {
+  const times: Record<string, number> = {};
+  for (const [command, says] of readings) {
+    const startedMs = performance.now();
+    const text = await cluster.atDesk(`kubectl node-lifecycle ${command} --kubeconfig=${ann}`, root);
+    if (!says.test(text)) throw new Error(`${command} says: ${text.slice(0, 500)}`);
+    times[command.split('/')[0] ?? command] = secondsSince(startedMs);
+  }
+  return times;
+}
+
+/** Reads the address that the plugin prints on the desk's loopback, as a browser would. */
+async function readDashboard({ cluster }: Stage, ann: string): Promise<number> {
+  const startedMs = performance.now();
+  const printed = join(cluster.settings.folder, 'dashboard.txt');
+  const script = 'process.stdout.write(await (await fetch(process.argv[1])).text())';
+  const [enter, words] = inNamespace(namespaceOf(cluster.settings, 'ops'), process.execPath, []);
+  const lines = [
+    `kubectl node-lifecycle dashboard --kubeconfig=${ann} > ${printed} &`,
+    "trap 'kill $!' EXIT",
+    `for try in $(seq 200); do ! grep -q http ${printed} || break; sleep 0.1; done`,
+    `${[enter, ...words].join(' ')} --input-type=module --eval '${script}' "$(grep -o 'http[^ ]*' ${printed} | head -1)"`,
+  ];
+  const page = await cluster.atDesk(lines.join('\n'), root);
+  if (!/<html/u.test(page)) throw new Error(`the dashboard is: ${page.slice(0, 500)}`);
+  return secondsSince(startedMs);
+}
+
+/** Through `kubectl port-forward`, by the token of a service account: with the binding it reads, without it learns why not. */
+async function readWithToken({ cluster }: Stage): Promise<number> {
+  const startedMs = performance.now();
+  const folder = pkiFolder(cluster.settings);
+  const block = `trap 'kill $!' EXIT\n${installCommand('Who may read the pages', 'kubectl exec')}`;
+  const text = await cluster.atDesk(block, folder);
+  if ((text.match(/leader/gu) ?? []).length < 2)
+    throw new Error(`nlc status in the pod and at the desk says: ${text.slice(0, 1_000)}`);
+  const seconds = secondsSince(startedMs);
+  const { code, stderr } = await cluster.tryAtDesk(block.replace('token oncall', 'token guest'), folder);
+  if (code === 0 || !/403/u.test(stderr))
+    throw new Error(`a token without the binding: ${code} ${stderr.slice(0, 500)}`);
+  return seconds;
+}
+
+function secondsSince(startedMs: number): number {
+  return Math.round((performance.now() - startedMs) / 100) / 10;
+}
+
+export const pages: Story = {
+  name: 'pages',
+  about: 'secure pages: plugin, `nlc` and dashboard of a user with the documented bindings, and refusals without them',
+  isComparable: false,
+  run,
+  limits: { status: 10, 'explain node': 10, 'explain pod': 10, top: 10, dashboard: 15 },
+};
