@@ -30,7 +30,7 @@ async function run(stage: Stage): Promise<Times> {
   return stage.withValues(['metrics.secure=true', `metrics.tls.secretName=${secretName}`], async () => {
     try {
       await bind(stage);
-      await expectRefusals(stage, eve);
+      await expectRejections(stage, eve);
       return {
         ...(await readAll(stage, ann)),
         dashboard: await readDashboard(stage, ann),
@@ -81,7 +81,7 @@ async function unbind({ cluster }: Stage): Promise<void> {
 }
 
 /** Without bindings, a user is refused, and learns what is missing. */
-async function expectRefusals({ cluster }: Stage, eve: string): Promise<void> {
+async function expectRejections({ cluster }: Stage, eve: string): Promise<void> {
   for (const command of ['status', 'top', 'dashboard']) {
     const { code, stderr } = await cluster.tryAtDesk(`kubectl node-lifecycle ${command} --kubeconfig=${eve}`, root);
     if (code === 0 || !/forbidden; needed: .*node-lifecycle-controller-kubectl/su.test(stderr))
@@ -139,7 +139,8 @@ function secondsSince(startedMs: number): number {
 
 export const pages: Story = {
   name: 'pages',
-  about: 'secure pages: plugin, `nlc` and dashboard of a user with the documented bindings, and refusals without them',
+  about:
+    'secure pages: plugin, `nlc` and dashboard of a user with the documented bindings, and rejections without them',
   isComparable: false,
   run,
   limits: { status: 10, 'explain node': 10, 'explain pod': 10, top: 10, dashboard: 15 },

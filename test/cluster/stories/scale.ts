@@ -1,4 +1,4 @@
-// Three real nodes and three hundred hollow ones: a hollow zone dark at once, then the zone of a real node.
+// Three real nodes and three hundred hollow ones: all nodes of a hollow zone become silent at once, then those of the zone of a real node.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiObject } from '../machine/api-client.ts';
 import type { Stage } from '../stage.ts';
@@ -6,7 +6,7 @@ import { labelsOf, readyOf, taintsOf } from '../timeline.ts';
 import type { Story, Times } from './story.ts';
 
 const hollowNodes = 300;
-const darkZone = 'hollow-1';
+const silentZone = 'hollow-1';
 /** Alone in its zone. */
 const node = 'n1';
 const quietSeconds = 60;
@@ -23,20 +23,20 @@ async function run(stage: Stage): Promise<Times> {
     const registered = await timeline.when('all nodes are well', 180, areWell);
     const quiet = await useDuring(stage, () => sleep(quietSeconds * 1_000));
     const harm = watchOthers(stage);
-    const darkMs = performance.now();
-    const dark = await useDuring(stage, () => darken(stage));
+    const silencedMs = performance.now();
+    const silent = await useDuring(stage, () => silenceZone(stage));
     const real = await cutOff(stage);
     const harmed = harm();
     if (harmed !== undefined) throw new Error(`a node of another zone was found dead: ${harmed}`);
-    const tainted = expectRate(stage, darkMs);
+    const tainted = expectRate(stage, silencedMs);
     return {
       registered,
-      ...dark.result,
+      ...silent.result,
       ...real,
       'CPU when quiet [ms/s]': quiet.millisecondsPerSecond,
-      'CPU when a zone goes dark [ms/s]': dark.millisecondsPerSecond,
+      'CPU when a zone becomes silent [ms/s]': silent.millisecondsPerSecond,
       'tainted in the hollow zone [nodes]': tainted,
-      'RSS [MB]': dark.residentMegabytes,
+      'RSS [MB]': silent.residentMegabytes,
     };
   } finally {
     await removeHollowNodes(stage);
@@ -59,12 +59,12 @@ async function useDuring<T>(
   return { result, millisecondsPerSecond, residentMegabytes: after.residentMegabytes };
 }
 
-/** Returns a function that says which node of a zone that is not dark was Unknown or tainted since; undefined: none. */
+/** Returns a function that says which node of a zone that is not silent was Unknown or tainted since; undefined: none. */
 function watchOthers({ timeline }: Stage): () => string | undefined {
-  const isDark = (object: ApiObject): boolean =>
-    object.metadata.name === node || labelsOf(object)['topology.kubernetes.io/zone'] === darkZone;
+  const isMeant = (object: ApiObject): boolean =>
+    object.metadata.name === node || labelsOf(object)['topology.kubernetes.io/zone'] === silentZone;
   const harm = (): ApiObject | undefined =>
-    [...timeline.nodes.values()].find((object) => !isDark(object) && !isWell(object));
+    [...timeline.nodes.values()].find((object) => !isMeant(object) && !isWell(object));
   let harmed: string | undefined;
   timeline
     .when('harm in another zone', 600, () => harm() !== undefined)
@@ -74,37 +74,39 @@ function watchOthers({ timeline }: Stage): () => string | undefined {
 }
 
 /** All nodes of a hollow zone at once. */
-async function darken(stage: Stage): Promise<Times> {
+async function silenceZone(stage: Stage): Promise<Times> {
   const { timeline, cluster } = stage;
-  const unknown = (): number => darkNodes(stage).filter((object) => readyOf(object) === 'Unknown').length;
-  timeline.mark(`zone ${darkZone} is dark`);
-  await cluster.hollowNodes.cutOff(darkZone);
+  const unknown = (): number => silentNodes(stage).filter((object) => readyOf(object) === 'Unknown').length;
+  timeline.mark(`zone ${silentZone} is silent`);
+  await cluster.hollowNodes.cutOff(silentZone);
   const [firstUnknown, allUnknown, firstTainted] = await Promise.all([
     timeline.when('the first is Unknown', 90, () => unknown() > 0),
-    timeline.when('all are Unknown', 90, () => unknown() === darkNodes(stage).length),
-    timeline.when('the first is tainted', 90, () => darkNodes(stage).some(isTainted)),
+    timeline.when('all are Unknown', 90, () => unknown() === silentNodes(stage).length),
+    timeline.when('the first is tainted', 90, () => silentNodes(stage).some(isTainted)),
   ]);
   return { firstUnknown, allUnknown, firstTainted };
 }
 
-function darkNodes({ timeline }: Stage): readonly ApiObject[] {
-  return [...timeline.nodes.values()].filter((object) => labelsOf(object)['topology.kubernetes.io/zone'] === darkZone);
+function silentNodes({ timeline }: Stage): readonly ApiObject[] {
+  return [...timeline.nodes.values()].filter(
+    (object) => labelsOf(object)['topology.kubernetes.io/zone'] === silentZone,
+  );
 }
 
 function isTainted(object: ApiObject): boolean {
   return taintsOf(object).includes('unreachable:NoExecute');
 }
 
-/** A zone that is dark is tainted at its rate, and not at once; returns how many of its nodes are. */
-function expectRate(stage: Stage, darkMs: number): number {
-  const tainted = darkNodes(stage).filter(isTainted).length;
-  const most = 2 + ((performance.now() - darkMs) / 1_000) * evictionRate;
+/** A zone that is silent is tainted at its rate, and not at once; returns how many of its nodes are. */
+function expectRate(stage: Stage, silencedMs: number): number {
+  const tainted = silentNodes(stage).filter(isTainted).length;
+  const most = 2 + ((performance.now() - silencedMs) / 1_000) * evictionRate;
   if (tainted > most)
-    throw new Error(`${tainted} nodes of ${darkZone} are tainted, at most ${Math.floor(most)} by its rate`);
+    throw new Error(`${tainted} nodes of ${silentZone} are tainted, at most ${Math.floor(most)} by its rate`);
   return tainted;
 }
 
-/** The zone of a real node, while the hollow one is dark: its taint does not wait for those of the other zone. */
+/** The zone of a real node, while the hollow one is silent: its taint does not wait for those of the other zone. */
 async function cutOff(stage: Stage): Promise<Times> {
   const { timeline, cluster } = stage;
   timeline.mark(`the cable of ${node} is out`);
@@ -126,9 +128,9 @@ async function removeHollowNodes({ timeline, cluster }: Stage): Promise<void> {
 
 export const scale: Story = {
   name: 'scale',
-  about: `with ${hollowNodes} hollow nodes, a zone of 150 is dark at once, and then the zone of a real node`,
+  about: `with ${hollowNodes} hollow nodes, a zone of 150 is silent at once, and then the zone of a real node`,
   isComparable: false,
   run,
-  // As with one node: a zone that is dark beside others is no failure of the path to the API server, so nothing is held for that.
+  // As with one node: a zone that is silent beside others is no failure of the path to the API server, so nothing is held for that.
   limits: { allUnknown: 56, firstTainted: 60, unknown: 52, tainted: 56, replaced: 76 },
 };
