@@ -1,5 +1,5 @@
-// Runs the tests that need a real control plane: `npm run test:control-plane [-- --kubernetes VERSION] [FILE...]`. Builds it
-// first; if that is not possible, prints that the tests are skipped and passes.
+// Runs the tests that need a real control plane: `npm run test:control-plane [-- --kubernetes VERSION | --load] [FILE...]`. Builds
+// it first; if that is not possible, prints that the tests are skipped and passes.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -12,8 +12,11 @@ const fileTimeoutMs = 600_000;
 /** Run only explicitly: a real kubelet has races, and one that is not listed yet is reported as a difference. */
 const runByItself: ReadonlySet<string> = new Set(['kubelet-parity.test.ts']);
 
+/** What `--load` runs, and nothing else does: memory and takeovers while both cores are busy, for minutes. */
+const underLoad: readonly string[] = ['churn.test.ts', 'high-availability.test.ts'];
+
 /** These measure times under load, or use both cores: one at a time. The others wait for most of their time. */
-const alone: ReadonlySet<string> = new Set(['faults.test.ts', 'high-availability.test.ts']);
+const alone: ReadonlySet<string> = new Set(['faults.test.ts', ...underLoad]);
 /** As many others at a time: the start of a control plane uses two cores for some seconds. */
 const together = 3;
 /** These take minutes: they start first, so that none of them runs on by itself at the end. */
@@ -23,19 +26,18 @@ const longest: readonly string[] = [
   'parity.test.ts',
   'conformance.test.ts',
   'restart.test.ts',
-  'churn.test.ts',
 ];
 
 /** What `--kubernetes VERSION` runs: what depends on the version of the API server or of kube-controller-manager. */
 const versionTests: readonly string[] = [
-  'smoke',
-  'conformance',
-  'controllers-flag',
-  'parity',
-  'unreachable-node',
-  'events',
-  'protobuf-informer',
-  'policy-crd',
+  'smoke.test.ts',
+  'conformance.test.ts',
+  'controllers-flag.test.ts',
+  'parity.test.ts',
+  'unreachable-node.test.ts',
+  'events.test.ts',
+  'protobuf-informer.test.ts',
+  'policy-crd.test.ts',
 ];
 const usageError = 2;
 
@@ -45,7 +47,9 @@ function main(args: readonly string[]): number {
   try {
     const { version, others } = splitArguments(args);
     if (version !== undefined) selectVersion(version);
-    return runTests(others, version === undefined ? everyFile : filesOfOneVersion);
+    const files = others.filter((argument) => argument !== '--load');
+    if (files.length < others.length) return runTests(files, () => filesNamed(underLoad));
+    return runTests(files, version === undefined ? everyFile : () => filesNamed(versionTests));
   } catch (error) {
     if (!(error instanceof UnknownVersion)) throw error;
     console.log(`control plane: ${error.message}`);
@@ -81,13 +85,14 @@ function runFiles(files: readonly string[], concurrency: number): number {
   return runTestFiles(files, [`--test-concurrency=${concurrency}`, `--test-timeout=${fileTimeoutMs}`]);
 }
 
-function filesOfOneVersion(): readonly string[] {
-  return versionTests.map((name) => join(import.meta.dirname, `${name}.test.ts`));
+function filesNamed(names: readonly string[]): readonly string[] {
+  return names.map((name) => join(import.meta.dirname, name));
 }
 
 function everyFile(): readonly string[] {
   const files = globSync(join(import.meta.dirname, '**', '*.test.ts'));
-  const chosen = files.filter((file) => !runByItself.has(basename(file))).sort();
+  const isLeftOut = (file: string): boolean => runByItself.has(basename(file)) || underLoad.includes(basename(file));
+  const chosen = files.filter((file) => !isLeftOut(file)).sort();
   const isLong = (file: string): boolean => longest.includes(basename(file));
   const long = longest.flatMap((name) => chosen.filter((file) => basename(file) === name));
   return [...long, ...chosen.filter((file) => !isLong(file))];
