@@ -101,6 +101,7 @@ const otherFlags: Readonly<Record<string, string>> = {
   'max-old-space-size-percentage': 'Node.js',
   optional: 'npm run control-plane',
   kubernetes: 'npm run test:control-plane',
+  load: 'npm run test:control-plane',
   suite: 'npm run test:upstream',
   explain: 'npm run test:upstream',
   values: 'helm',
