@@ -19,14 +19,6 @@ const underLoad: readonly string[] = ['churn.test.ts', 'high-availability.test.t
 const alone: ReadonlySet<string> = new Set(['faults.test.ts', ...underLoad]);
 /** As many others at a time: the start of a control plane uses two cores for some seconds. */
 const together = 3;
-/** These take minutes: they start first, so that none of them runs on by itself at the end. */
-const longest: readonly string[] = [
-  'stale-watches.test.ts',
-  'policies.test.ts',
-  'parity.test.ts',
-  'conformance.test.ts',
-  'restart.test.ts',
-];
 
 /** What `--kubernetes VERSION` runs: what depends on the version of the API server or of kube-controller-manager. */
 const versionTests: readonly string[] = [
@@ -92,10 +84,7 @@ function filesNamed(names: readonly string[]): readonly string[] {
 function everyFile(): readonly string[] {
   const files = globSync(join(import.meta.dirname, '**', '*.test.ts'));
   const isLeftOut = (file: string): boolean => runByItself.has(basename(file)) || underLoad.includes(basename(file));
-  const chosen = files.filter((file) => !isLeftOut(file)).sort();
-  const isLong = (file: string): boolean => longest.includes(basename(file));
-  const long = longest.flatMap((name) => chosen.filter((file) => basename(file) === name));
-  return [...long, ...chosen.filter((file) => !isLong(file))];
+  return files.filter((file) => !isLeftOut(file)).sort();
 }
 
 function runNode(args: readonly string[]): number {

@@ -136,6 +136,6 @@ test('every reader gives the same holds of every node in the same order, in rand
         checkWhatIf(world);
       }
     }),
-    { numRuns: 30 },
+    { numRuns: 20 },
   );
 });

@@ -155,6 +155,6 @@ test('random flapping', async () => {
       for (const step of steps) await run.apply(step);
       await run.end();
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });

@@ -62,7 +62,9 @@ test('the page needs no network, shows names as text, and is the same for the sa
 });
 
 test('a page that cannot be written is an error', async () => {
-  const { code, err } = await nlc('simulate', scenario, '--html=/nonexistent/page.html');
+  const file = join(tempFolder(), 'scenario.yaml');
+  writeFileSync(file, hostileScenario);
+  const { code, err } = await nlc('simulate', file, '--html=/nonexistent/page.html');
   assert.equal(code, 1);
   assert.match(err, /^nlc simulate: ENOENT.*\/nonexistent\/page\.html/u);
 });
