@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatTimes } from './format-times.ts';
 import { installCommand } from './install-commands.ts';
+import type { ClusterNode } from './machine/cluster-node.ts';
 import { missingControlGroups } from './machine/control-groups.ts';
 import { buildPrograms } from './machine/programs.ts';
 import { RealCluster } from './machine/real-cluster.ts';
@@ -65,45 +66,48 @@ function whatIsMissing(): string | undefined {
 }
 
 async function run(options: ClusterOptions, programs: string): Promise<number> {
-  const { stories, keep, prefix, rounds, beside } = options;
-  const folder = mkdtempSync(join(tmpdir(), `${prefix}-cluster-`));
-  const cluster = new RealCluster(clusterSettings(prefix, folder, programs), withoutReplaced);
+  const folder = mkdtempSync(join(tmpdir(), `${options.prefix}-cluster-`));
+  const cluster = new RealCluster(clusterSettings(options.prefix, folder, programs), withoutReplaced);
   const end = (): void => void cluster.down().finally(() => process.exit(1));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
-  let timeline: Timeline | undefined;
+  let held = false;
   try {
     say(`starting a cluster in ${folder}`);
-    await cluster.up();
-    for (const node of Object.values(cluster.nodes)) {
-      const listed = await node.run('sh', '-euc', `PATH=/run/bin:$PATH; cd ${root}; ${importCommands}`);
-      if (!/^docker.io\/library\/node-lifecycle-controller:0\.1\.0 .*sha256:/mu.test(listed))
-        throw new Error(`the image is not on ${node.name}`);
-      await node.run(
-        join(programs, 'ctr'),
-        '--namespace',
-        'k8s.io',
-        'images',
-        'tag',
-        `docker.io/library/node-lifecycle-controller:0.1.0`,
-        imageName,
-      );
-    }
-    timeline = new Timeline(cluster.api, join(folder, 'timeline.log'));
+    held = await runOn(cluster, options);
+  } catch (error) {
+    say(`failed: ${error instanceof Error ? error.message : String(error)}`);
+    if (options.keep) await wait(cluster);
+  }
+  await cluster.down();
+  if (held) cluster.remove();
+  else say(`logs are in ${folder}`);
+  return held ? 0 : 1;
+}
+
+/** Whether every story held. */
+async function runOn(cluster: RealCluster, { stories, rounds, beside, keep }: ClusterOptions): Promise<boolean> {
+  await cluster.up();
+  for (const node of Object.values(cluster.nodes)) await importImage(node, cluster.settings.programs);
+  const timeline = new Timeline(cluster.api, join(cluster.settings.folder, 'timeline.log'));
+  try {
     const runs = await runStories(new Stage(cluster, timeline), { stories, rounds, beside }, say);
     say(`seconds, median (least to most, rounds)\n${formatTimes(runs)}`);
     const failed = runs.filter(({ failure }) => failure !== undefined);
     say(failed.length === 0 ? 'every story held' : failed.map(describeFailure).join('\n'));
     if (keep) await wait(cluster);
-    return failed.length === 0 ? 0 : 1;
-  } catch (error) {
-    say(`failed: ${error instanceof Error ? error.message : String(error)}; logs are in ${folder}`);
-    if (keep) await wait(cluster);
-    return 1;
+    return failed.length === 0;
   } finally {
-    timeline?.close();
-    await cluster.down();
-    if (process.exitCode === 0) cluster.remove();
+    timeline.close();
   }
+}
+
+/** By the documented commands, and under the name of the documented registry. */
+async function importImage(node: ClusterNode, programs: string): Promise<void> {
+  const listed = await node.run('sh', '-euc', `PATH=/run/bin:$PATH; cd ${root}; ${importCommands}`);
+  if (!/^docker.io\/library\/node-lifecycle-controller:0\.1\.0 .*sha256:/mu.test(listed))
+    throw new Error(`the image is not on ${node.name}`);
+  const tag = ['images', 'tag', 'docker.io/library/node-lifecycle-controller:0.1.0', imageName];
+  await node.run(join(programs, 'ctr'), '--namespace', 'k8s.io', ...tag);
 }
 
 function describeFailure({ story, actor, failure }: StoryRun): string {

@@ -223,6 +223,13 @@ export class Stage {
     return this.cluster.api.list(`/api/v1/pods?labelSelector=app.kubernetes.io%2Fname%3D${namespace}`);
   }
 
+  /** Seconds since the last heartbeat of a node: by so much its grace period began before a fault of now. */
+  async heartbeatAge(name: NodeName): Promise<number> {
+    const nowMs = Date.now();
+    const lease = await this.cluster.api.get(`/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${name}`);
+    return Math.round((nowMs - Date.parse(String(lease['spec']?.renewTime))) / 100) / 10;
+  }
+
   node(name: NodeName): ApiObject | undefined {
     return this.timeline.nodes.get(name);
   }

@@ -15,3 +15,11 @@ export interface Story {
   /** Upper bounds of times with this controller, on a machine that is not busy otherwise. */
   readonly limits: Times;
 }
+
+/** Of nodes without a policy, in seconds: what both sets of controllers have by default. */
+const gracePeriod = 50;
+
+/** Seconds from the end of the grace period to Unknown, where `age` is that of the last heartbeat at the fault. */
+export function lateness(unknown: number, age: number): number {
+  return Math.round((unknown + age - gracePeriod) * 10) / 10;
+}
