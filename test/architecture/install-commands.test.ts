@@ -14,20 +14,20 @@ import {
   type RunCommand,
   runCommands,
 } from '../cluster/documented-commands.ts';
-import { installCommand } from '../cluster/install-commands.ts';
+import { documentedBlock } from '../cluster/documented-blocks.ts';
 
 const folder = join(import.meta.dirname, '..', 'cluster');
 const sources = globSync('**/*.ts', { cwd: folder })
-  .filter((path) => !/(?:documented|install)-commands\.ts$/u.test(path))
+  .filter((path) => !/documented-(?:commands|blocks)\.ts$/u.test(path))
   .map((path) => readFileSync(join(folder, path), 'utf8'))
   .join('\n');
 const rows: readonly CommandPlace[] = [...Object.values(runCommands), ...notRunCommands];
 
 /** Commands of the blocks that stories run as a whole. */
 function blockCommands(): readonly DocumentedCommand[] {
-  const calls = sources.matchAll(/installCommand\('([^']+)', '([^']+)'\)/gu);
+  const calls = sources.matchAll(/documentedBlock\('([^']+)', '([^']+)'\)/gu);
   return [...calls].flatMap(([, heading = '', begins = '']) => {
-    const block = installCommand(heading, begins);
+    const block = documentedBlock(heading, begins);
     return commandsOf(`## ${heading}\n\`\`\`bash\n${block}\n\`\`\`\n`);
   });
 }

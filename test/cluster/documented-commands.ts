@@ -24,7 +24,7 @@ const check = '4. Check that it works';
 const goBack = '5. Go back';
 const patchDaemonSet = `kubectl patch daemonset node-lifecycle-controller --namespace node-lifecycle-controller --patch='{"spec":{"template":{"spec":{"nodeSelector":`;
 
-/** Commands that stories run one by one, by the name under which they do. Whole blocks are run by `installCommand`. */
+/** Commands that stories run one by one, by the name under which they do. Whole blocks are run by `documentedBlock`. */
 export const runCommands = {
   'change the mode': { heading: 'Migration steps', begins: 'helm upgrade' },
   'install with helm': { heading: 'Helm', begins: 'helm install' },

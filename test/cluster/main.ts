@@ -5,7 +5,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatTimes } from './format-times.ts';
-import { installCommand } from './install-commands.ts';
+import { documentedBlock } from './documented-blocks.ts';
 import type { ClusterNode } from './machine/cluster-node.ts';
 import { missingControlGroups } from './machine/control-groups.ts';
 import { buildPrograms } from './machine/programs.ts';
@@ -20,7 +20,7 @@ import { Timeline } from './timeline.ts';
 const root = join(import.meta.dirname, '..', '..');
 const needed = ['go', 'gcc', 'ip', 'iptables', 'nsenter', 'unshare', 'openssl', 'tar', 'conntrack', 'ipset'];
 /** As docs/install.md says. */
-const importCommands = installCommand('Without a registry', 'ctr ');
+const importCommands = documentedBlock('Without a registry', 'ctr ');
 const imageName = 'registry.example.com/node-lifecycle-controller:0.1.0';
 
 process.exitCode = await main(process.argv.slice(2));

@@ -139,7 +139,7 @@ export class Stage {
     return this.withUpgrade(command, act);
   }
 
-  /** The same for a command of a document. */
+  /** Does something after an upgrade by this command, and rolls back, whatever ends it. */
   async withUpgrade<T>(command: string, act: () => Promise<T>): Promise<T> {
     const shown = await this.cluster.atDesk(
       `helm history ${namespace} --namespace ${namespace} --max 1 --output json`,

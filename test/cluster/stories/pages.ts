@@ -1,7 +1,7 @@
 // Secure pages through a real kubelet, with the documented bindings and nothing else.
 import { chmodSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { installCommand } from '../install-commands.ts';
+import { documentedBlock } from '../documented-blocks.ts';
 import { issueKubeconfig, issueServerCertificate, pkiFolder } from '../machine/certificates.ts';
 import { inNamespace, runProgram } from '../machine/run-program.ts';
 import { namespaceOf } from '../machine/settings.ts';
@@ -64,8 +64,8 @@ async function makeSecret({ cluster }: Stage): Promise<void> {
 /** The bindings of the plugin's users and of the pages' readers, as the documents write them. */
 async function bind(stage: Stage): Promise<void> {
   await unbind(stage);
-  await stage.cluster.atDesk(installCommand('Permissions', 'kubectl create rolebinding', 'kubectl.md'), root);
-  await stage.cluster.atDesk(installCommand('Who may read the pages', 'kubectl create clusterrolebinding'), root);
+  await stage.cluster.atDesk(documentedBlock('Permissions', 'kubectl create rolebinding', 'kubectl.md'), root);
+  await stage.cluster.atDesk(documentedBlock('Who may read the pages', 'kubectl create clusterrolebinding'), root);
   await stage.cluster.kubectl('create', 'namespace', 'ops');
   await stage.cluster.kubectl('create', 'serviceaccount', 'oncall', '--namespace', 'ops');
   await stage.cluster.kubectl('create', 'serviceaccount', 'guest', '--namespace', 'ops');
@@ -122,7 +122,7 @@ async function readDashboard({ cluster }: Stage, ann: string): Promise<number> {
 async function readWithToken({ cluster }: Stage): Promise<number> {
   const startedMs = performance.now();
   const folder = pkiFolder(cluster.settings);
-  const block = `trap 'kill $!' EXIT\n${installCommand('Who may read the pages', 'kubectl exec')}`;
+  const block = `trap 'kill $!' EXIT\n${documentedBlock('Who may read the pages', 'kubectl exec')}`;
   const text = await cluster.atDesk(block, folder);
   if ((text.match(/leader/gu) ?? []).length < 2)
     throw new Error(`nlc status in the pod and at the desk says: ${text.slice(0, 1_000)}`);

@@ -1,6 +1,6 @@
 // Policies as objects of the API: what kubectl accepts, refuses and shows, and that a dead node follows them.
 import { join } from 'node:path';
-import { consoleCommand } from '../install-commands.ts';
+import { consoleCommand } from '../documented-blocks.ts';
 import type { Stage } from '../stage.ts';
 import type { Story, Times } from './story.ts';
 

@@ -30,3 +30,19 @@ test('a pod stays while the value of the taint is above its own, and goes when i
   await world.advance(30);
   assert.deepEqual([...world.evicted()].sort(), ['for-a-minute', 'lenient', 'strict', 'unreadable']);
 });
+
+test('a deletion that a pause holds is not made when the taint has a value meanwhile that the pod tolerates', async () => {
+  await using world = aWorldOf(9, 3);
+  world.addPod('lenient', 'n0', [tolerating('Gt', '700')]);
+  world.addPod('strict', 'n0', [tolerating('Gt', '900')]);
+  world.start();
+  world.changeOptions({ paused: true });
+  world.setTaints('n0', [{ key, value: '600', effect: 'NoExecute' }]);
+  await world.advance(30);
+  assert.deepEqual(world.evicted(), []);
+  world.setTaints('n0', [{ key, value: '800', effect: 'NoExecute' }]);
+  await world.advance(10);
+  world.changeOptions({ paused: false });
+  await world.advance(60);
+  assert.deepEqual(world.evicted(), ['strict']);
+});

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..', '..');
  * The first block of a shell below this heading of a document that begins with this command, without comments; an error if there is none, so that
  * a document that changes is noticed.
  */
-export function installCommand(heading: string, begins: string, document = 'install.md'): string {
+export function documentedBlock(heading: string, begins: string, document = 'install.md'): string {
   const text = readFileSync(join(root, 'docs', document), 'utf8');
   const section = text.split(/^#+ /mu).find((each) => each.startsWith(`${heading}\n`));
   const blocks = [...(section ?? '').matchAll(/^```bash\n(.*?)^```$/gmsu)].map(([, block = '']) => block);
