@@ -117,4 +117,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: with one write at a time the simulated write that hung kept the taint of another node waiting',
   },
+  {
+    seed: 220311434,
+    found:
+      'nothing in the controller: in eviction mode a silent node keeps the NoExecute taint that a user added to it, as is documented',
+  },
 ];

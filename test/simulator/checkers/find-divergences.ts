@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../src/machinery/api/meta.ts';
 import type { Node } from '../../../src/machinery/api/node.ts';
 import type { Pod } from '../../../src/machinery/api/pod.ts';
 import { type ResourceName, nodeLeaseNamespace } from '../../../src/machinery/api/resources.ts';
-import { flappingTaintKey, isHealthTaint, type Taint } from '../../../src/machinery/api/taints.ts';
+import { flappingTaintKey, isHealthTaint, type Taint, taintKeys } from '../../../src/machinery/api/taints.ts';
 import { tolerates } from '../../../src/machinery/api/tolerations.ts';
 import type { StoreReader } from '../../../src/machinery/informer/informer.ts';
 import type { Replica } from '../../../src/simulator/cluster/replica.ts';
@@ -34,16 +34,23 @@ export function findDivergences(world: World, silent: ReadonlySet<string>): read
 }
 
 function healthDivergences(world: World, nodes: readonly Node[], silent: ReadonlySet<string>): readonly Divergence[] {
-  const { taintBasedEvictions } = world.config;
-  const wanted = ['unreachable:NoExecute', 'unreachable:NoSchedule'].slice(taintBasedEvictions ? 0 : 1);
   return [
     ...nodes.flatMap((node) => {
       const isSilent = silent.has(node.metadata.name ?? '');
-      return nodeDivergences(node, isSilent, isSilent ? wanted.map((taint) => `node.kubernetes.io/${taint}`) : []);
+      return nodeDivergences(node, isSilent, isSilent ? silentTaints(world, node) : []);
     }),
     ...markDivergences(world.storage, silent),
     ...zoneDivergences(world, nodes),
   ];
+}
+
+/** In eviction mode a silent node keeps the NoExecute taint that it has: a user added it, as the controller may add none. */
+function silentTaints({ config }: World, { spec }: Node): readonly string[] {
+  const hasNoExecute = (spec?.taints ?? []).some(
+    ({ key, effect }) => key === taintKeys.unreachable && effect === 'NoExecute',
+  );
+  const effects = config.taintBasedEvictions || hasNoExecute ? ['NoExecute', 'NoSchedule'] : ['NoSchedule'];
+  return effects.map((effect) => `${taintKeys.unreachable}:${effect}`);
 }
 
 function nodeDivergences(node: Node, isSilent: boolean, wanted: readonly string[]): readonly Divergence[] {
