@@ -122,4 +122,14 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: in eviction mode a silent node keeps the NoExecute taint that a user added to it, as is documented',
   },
+  {
+    seed: 90000922,
+    found:
+      'nothing in the controller: the checker of eviction mode did not know that the lease of a node could not be decoded',
+  },
+  {
+    seed: 90000946,
+    found:
+      'nothing in the controller: a fencing agent that had left its evidence changed the time of it alone, which proves nothing',
+  },
 ];

@@ -152,12 +152,16 @@ export class WriteChecker {
     );
     if (wrong !== undefined)
       this.#report('taint-has-reason', name, `${wrong.key}:${wrong.effect} was added to a node with Ready=${ready}`);
-    // A lease that cannot be decoded is not evidence of a heartbeat.
-    const isReadable = timeline.nowMs - this.#world.undecodableLeasesUntilMs > this.#latenessMs;
-    if (ready === 'Unknown' || readyOf(after) !== 'Unknown' || !isReadable) return;
+    if (ready === 'Unknown' || readyOf(after) !== 'Unknown' || !this.#leasesAreReadable) return;
     const silentMs = this.#heartbeats.longestSilenceMs(name, timeline.nowMs - this.#latenessMs);
     if (silentMs < this.#graces.of(name) - 2 * secondMs)
       this.#report('unknown-has-reason', name, `was silent for ${Math.round(silentMs / secondMs)} s at most`);
+  }
+
+  /** A lease that cannot be decoded is not evidence of a heartbeat. */
+  get #leasesAreReadable(): boolean {
+    const { timeline, undecodableLeasesUntilMs } = this.#world;
+    return timeline.nowMs - undecodableLeasesUntilMs > this.#latenessMs;
   }
 
   #noteAbsence(name: string, node: Node | undefined): void {
@@ -303,8 +307,9 @@ export class WriteChecker {
     );
   }
 
-  /** In eviction mode: a short time ago the node was not Ready, or silent, for the timeout. */
+  /** In eviction mode: a short time ago the node was not Ready, or silent, for the timeout, as far as its lease could be decoded. */
   #isTimedOut(node: string): boolean {
+    if (!this.#leasesAreReadable) return true;
     const { timeline, config } = this.#world;
     const sinceMs = timeline.nowMs - this.#latenessMs;
     const { fromMs = Infinity, toMs = -Infinity } = this.#unready.get(node) ?? {};

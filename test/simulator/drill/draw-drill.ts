@@ -17,6 +17,7 @@ import {
   planPlacesDrill,
 } from './meeting-drills.ts';
 import { planFencingDrill, planMaintenanceDrill, planRateChange, planZonesDrill } from './policy-drills.ts';
+import { planTwoPathFailures, planTwoRenewals, planTwoUnreadLeases } from './repeated-drills.ts';
 import {
   planLateAnswers,
   planLateRead,
@@ -52,9 +53,21 @@ const ofMeetings = [
   planLostVerbDrill,
 ] as const;
 
+/** Seed of the random source of drills that repeat something; with it the seeds that say what they find keep their drill. */
+const repeatedSource = 0x1_bb;
+const repeatedShare = 0.05;
+const ofRepetitions = [
+  planTwoUnreadLeases,
+  planTwoRenewals,
+  planTwoPathFailures,
+  planTwoPathFailures,
+  planTwoPathFailures,
+] as const;
+
 /** Undefined where the cluster is too small for what was drawn. */
 export function drawDrill(seed: number, cluster: DrillCluster): Drill | undefined {
   return (
+    drawFrom(new SeededRandom(seed ^ repeatedSource), repeatedShare, ofRepetitions, cluster) ??
     drawFrom(new SeededRandom(seed ^ meetingSource), meetingShare, ofMeetings, cluster) ??
     drawFrom(new SeededRandom(seed ^ policySource), policyShare, ofPolicies, cluster) ??
     drawFrom(new SeededRandom(seed ^ newestSource), newestShare, newest, cluster) ??

@@ -9,6 +9,8 @@ import type { PlannedFault } from '../faults/world-fault.ts';
 export interface DrillCluster {
   /** Nodes that are ready. */
   readonly nodes: readonly { readonly name: string; readonly zone: string }[];
+  /** Nodes on which a pod is ready. */
+  readonly withPods: ReadonlySet<string>;
   /** Nodes that stay silent, by zone. */
   readonly silentIn: ReadonlyMap<string, number>;
   readonly leader: string;
@@ -85,6 +87,10 @@ export interface Drill {
   readonly hourlyLimit?: { readonly nodes: readonly string[]; readonly max: number };
   /** A node that recovers again and again, and is released by this time. */
   readonly flapped?: { readonly node: string; readonly rule: FlappingRule; readonly isReleasedByMs: number };
+  /** Its lease cannot be read by name: it is not Unknown before the hold for that is over. */
+  readonly unread?: string;
+  /** A node with taints renews its lease from this time on, for less than a deletion may be held: its pods stay. */
+  readonly renews?: { readonly node: string; readonly fromMs: number };
   /** Nodes that get no NoExecute taint and no mark before the first time, and their marks by the second at the latest. */
   readonly held?: { readonly nodes: readonly string[]; readonly untilMs: number; readonly byMs: number | undefined };
 }
@@ -229,7 +235,7 @@ function planOutage(_random: Random, { nodes, graceMs }: DrillCluster): Drill | 
 }
 
 /** True if most nodes are silent, and most nodes of more than one zone, where there are several. */
-function isPathFailure(names: readonly string[], nodes: DrillCluster['nodes']): boolean {
+export function isPathFailure(names: readonly string[], nodes: DrillCluster['nodes']): boolean {
   const zones = Map.groupBy(nodes, ({ zone }) => zone);
   const struck = [...zones.values()].filter((all) =>
     isMost(

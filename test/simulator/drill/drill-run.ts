@@ -5,6 +5,7 @@ import type { Heartbeats } from '../checkers/heartbeats.ts';
 import type { Report } from '../checkers/violation.ts';
 import { FaultDriver } from '../faults/fault-driver.ts';
 import type { RequestLine } from '../../../src/simulator/network/network.ts';
+import type { Pod } from '../../../src/machinery/api/pod.ts';
 import { isReady, zoneNameOf } from '../../../src/simulator/node-fields.ts';
 import { type EvictionRate, policyOf, ratesOf } from '../policy-zones.ts';
 import { wallStartMs, type World } from '../../../src/simulator/world.ts';
@@ -146,8 +147,11 @@ export class DrillRun {
       controlPlanePathFailureHoldMs ?? (zones > 1 ? holdDefaults.longMs : holdDefaults.oneZoneMs);
     const trueMs = wallStartMs + world.timeline.nowMs;
     const clocksAgree = [...world.machines.values()].every((machine) => Math.abs(machine.wallMs() - trueMs) < 1_000);
+    const pods: readonly Pod[] = world.storage.list('pods');
+    const withPods = new Set(pods.flatMap((pod) => (isReady(pod) ? (pod.spec?.nodeName ?? []) : [])));
     return {
       nodes: ready,
+      withPods,
       silentIn,
       clocksAgree,
       leader: world.leader()?.name ?? '',

@@ -25,6 +25,7 @@ const checks: readonly Check[] = [
   findOldLabels,
   findBrokenHolds,
   findEarlyDeletions,
+  findUnheldDeletions,
   findLateDeletions,
   findWrongMarks,
   findLateMarks,
@@ -84,14 +85,15 @@ function findUnnoticed(
   });
 }
 
-function findEarlyUnknowns({ record, graceMsOf, knownMs }: DrillContext): readonly DrillViolation[] {
+function findEarlyUnknowns({ drill, record, options, graceMsOf, knownMs }: DrillContext): readonly DrillViolation[] {
   return [...record.nodes].flatMap(([subject, { heartbeats, states }]) => {
+    const notBeforeMs = graceMsOf(subject) + (drill.unread === subject ? options.leaseConfirmationHoldMs : 0);
     const early = states.find(({ byController, ready, atMs }, index) => {
       const lastMs = heartbeats.findLast((heartbeatMs) => heartbeatMs <= atMs - knownMs) ?? -Infinity;
       const isNew = index > 0 && ready === 'Unknown' && states[index - 1]?.ready !== 'Unknown';
-      return byController && isNew && atMs - lastMs < graceMsOf(subject) - 1_000;
+      return byController && isNew && atMs - lastMs < notBeforeMs - 1_000;
     });
-    const text = `is Unknown at ${seconds(early?.atMs ?? 0)}, within the grace period`;
+    const text = `is Unknown at ${seconds(early?.atMs ?? 0)}, sooner than ${seconds(notBeforeMs)} after a heartbeat`;
     return early === undefined ? [] : [{ invariant: 'unknown-has-reason', subject, text }];
   });
 }
@@ -203,6 +205,17 @@ function firstMarkMs({ readiness }: PodRecord): number {
 function isUnmarkedAfterHold({ span }: DrillContext, pod: PodRecord, byMs: number | undefined): boolean {
   const isReady = pod.deletion === undefined && pod.readiness.at(-1)?.isReady === true;
   return byMs !== undefined && span.fromMs + byMs < span.untilMs && isReady && pod.createdMs === span.fromMs;
+}
+
+/** A pod stays on a node that renews its lease again. */
+function findUnheldDeletions({ drill, record, span }: DrillContext): readonly DrillViolation[] {
+  const { node, fromMs = 0 } = drill.renews ?? {};
+  const deleted = [...record.pods.values()].find(
+    ({ deletion, isOver, ...pod }) =>
+      pod.node === node && !isOver && deletion?.byController === true && deletion.atMs > span.fromMs + fromMs,
+  );
+  const text = `deleted at ${seconds(deleted?.deletion?.atMs ?? 0)} although ${node} renews its lease again`;
+  return deleted === undefined ? [] : [{ invariant: 'deletion-has-reason', subject: deleted.key, text }];
 }
 
 /** A pod is deleted because a taint was due, or its node was gone. */

@@ -9,7 +9,7 @@ import { drawNodes, type Drill, type DrillCluster, silenceOf, stuckAnswer, tailM
 const unknownMs = 12_000;
 const fastRate = 10;
 /** Longest time of the read of a lease, and until it is read again. */
-const leaseReadMs = 35_000;
+export const leaseReadMs = 35_000;
 /** A lease is renewed every 10 s: the fourth renewal comes 2 s after the grace period, while the lease is read. */
 const readGraceMs = 38_000;
 
@@ -49,7 +49,7 @@ export function planUnreadLease(random: Random, cluster: DrillCluster): Drill | 
   const answer = oneOf(random, ['none', 403, 503] as const);
   const fault = { kind: 'stuck-object', name, verbs: ['get'], part: 'any', answer } as const;
   const acts: PlannedFault[] = [{ atMs: 50, forMs: durationMs, fault }, silenceOf([name], 100, durationMs)];
-  return { name: 'unread-lease', acts, durationMs, stuck: [name], stuckMs: leaseHoldMs + leaseReadMs };
+  return { name: 'unread-lease', acts, durationMs, stuck: [name], stuckMs: leaseHoldMs + leaseReadMs, unread: name };
 }
 
 /** The labels of a node change again while the answer to the write that the first change needs is under way. */

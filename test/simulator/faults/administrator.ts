@@ -1,5 +1,5 @@
 // What people and tools write to a node that policies read: the signals of planned maintenance, and the evidence of fencing.
-import { type Condition, listConditions } from '../../../src/machinery/api/conditions.ts';
+import { type Condition, findCondition, listConditions } from '../../../src/machinery/api/conditions.ts';
 import { fencedAnnotation, type Node } from '../../../src/machinery/api/node.ts';
 import { fencingTaints, type Taint } from '../../../src/machinery/api/taints.ts';
 import { formatTime } from '../../../src/machinery/api/timestamps.ts';
@@ -35,9 +35,13 @@ export function beginMaintenance(
   return () => attempt(() => removeTaint(storage, node, maintenanceTaint));
 }
 
-/** Returns the function that removes the evidence, as an agent does when the machine is switched on. */
+/**
+ * Returns the function that removes the evidence, as an agent does when the machine is switched on. What it left on the node
+ * before is removed first: evidence of which only the time changes does not appear again.
+ */
 export function fence(world: World, { node, evidence, boot, afterMs, isLeft }: Of<'fencing'>, attempt: Try): Undo {
   let isOver = false;
+  if (hasEvidence(world.storage, node, evidence)) attempt(() => removeEvidence(world, node, evidence));
   world.timeline.after(afterMs, () => attempt(() => (isOver ? undefined : show())));
   const show = (): void => {
     if (evidence === 'annotation') annotate(world.storage, node, boot);
@@ -46,13 +50,23 @@ export function fence(world: World, { node, evidence, boot, afterMs, isLeft }: O
   };
   return () => {
     isOver = true;
-    if (isLeft) return;
-    if (evidence === 'condition') attempt(() => setCondition(world, node, { type: fencedCondition, status: 'False' }));
-    if (evidence === 'taint') attempt(() => removeTaint(world.storage, node, fencedTaint));
+    if (!isLeft) attempt(() => removeEvidence(world, node, evidence));
   };
 }
 
-/** The annotation is left: it says of which boot it is. */
+function hasEvidence(storage: Storage, name: string, evidence: Of<'fencing'>['evidence']): boolean {
+  const node: Node | undefined = storage.get('nodes', { name });
+  const { status } = findCondition(listConditions(node?.status?.conditions), fencedCondition) ?? {};
+  if (evidence === 'condition') return status === 'True';
+  return evidence === 'taint' && (node?.spec?.taints ?? []).some(({ key }) => key === fencedTaint);
+}
+
+/** An annotation is left: it names its boot. */
+function removeEvidence(world: World, node: string, evidence: Of<'fencing'>['evidence']): void {
+  if (evidence === 'condition') setCondition(world, node, { type: fencedCondition, status: 'False' });
+  if (evidence === 'taint') removeTaint(world.storage, node, fencedTaint);
+}
+
 function annotate(storage: Storage, name: string, boot: Of<'fencing'>['boot']): void {
   const node: Node | undefined = storage.get('nodes', { name });
   const bootID = node?.status?.nodeInfo?.['bootID'] ?? '';

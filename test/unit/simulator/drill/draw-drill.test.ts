@@ -7,6 +7,7 @@ import { regressionSeeds } from '../../../simulator/regression-seeds.ts';
 
 const cluster: DrillCluster = {
   nodes: Array.from({ length: 9 }, (_, index) => ({ name: `n${index}`, zone: ['a', 'b', 'c'][index % 3] ?? 'a' })),
+  withPods: new Set(['n1']),
   silentIn: new Map(),
   leader: 'replica-1',
   servers: ['server-1'],
@@ -31,6 +32,7 @@ const ofMeetings = [
   'flapping',
   'lost-verb',
 ] as const;
+const ofRepetitions = ['two-unread-leases', 'two-renewals', 'two-path-failures'] as const;
 const moreSeeds = Array.from({ length: 2_000 }, (_, index) => index + 1);
 const seeds = Array.from({ length: 400 }, (_, index) => index + 1);
 
@@ -66,6 +68,17 @@ test('one seed of eight has a drill in which features meet, and no regression se
     assert.ok(!has(seed), `seed ${seed}`);
   const drawn = new Set(moreSeeds.map((seed) => drawDrill(seed, cluster)?.name));
   for (const name of ofMeetings) assert.ok(drawn.has(name), name);
+});
+
+test('one seed of twenty has a drill that repeats something, and no regression seed from before them', () => {
+  const held = { ...cluster, pathFailureHoldMs: 300_000 };
+  const has = (seed: number): boolean => ofRepetitions.some((name) => name === drawDrill(seed, held)?.name);
+  const share = moreSeeds.filter(has).length / moreSeeds.length;
+  assert.ok(share > 0.03 && share < 0.07, `${share}`);
+  for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 300_000_000))
+    assert.ok(!has(seed), `seed ${seed}`);
+  const drawn = new Set(moreSeeds.map((seed) => drawDrill(seed, held)?.name));
+  for (const name of ofRepetitions) assert.ok(drawn.has(name), name);
 });
 
 test('every newer drill is drawn, and one replaces a drill for which the cluster is too small', () => {

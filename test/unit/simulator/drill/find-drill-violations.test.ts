@@ -17,6 +17,7 @@ interface Story {
   readonly markedAt?: number;
   /** Writes are refused until then. */
   readonly acceptedFrom?: number;
+  readonly drill?: Partial<Drill>;
 }
 
 function isPodLate(story: Story): boolean {
@@ -24,7 +25,7 @@ function isPodLate(story: Story): boolean {
 }
 
 /** Of a pod that tolerates nothing, in a drill of 200 s with a slack of 7 s. */
-function violates(name: string, { states, heartbeats, deletedAt, markedAt, acceptedFrom }: Story): boolean {
+function violates(name: string, { states, heartbeats, deletedAt, markedAt, acceptedFrom, drill = {} }: Story): boolean {
   const writes = { sent: 0, committed: 0 };
   const state = ([seconds, ready, taints]: Story['states'][number]): NodeState => {
     return {
@@ -53,7 +54,7 @@ function violates(name: string, { states, heartbeats, deletedAt, markedAt, accep
   const record = { nodes: new Map([['n1', node]]), pods: new Map([['uid', pod]]) } as unknown as DrillRecord;
   const accepted = acceptedFrom === undefined ? {} : { acceptedFromMs: acceptedFrom * 1_000 };
   const violations = findDrillViolations({
-    drill: { name: 'outage', acts: [], durationMs: 200_000, stuck: [], ...accepted },
+    drill: { name: 'outage', acts: [], durationMs: 200_000, stuck: [], ...accepted, ...drill },
     record,
     span: { fromMs: 0, untilMs: 200_000 },
     options: { ...defaultControllerOptions, nodeMonitorGracePeriodMs: 24_000 },
@@ -105,6 +106,31 @@ test('a node is not Unknown within the grace period, unless a renewal came too l
   assert.equal(isEarly(0, 70), false);
   assert.equal(isEarly(0, 70, 98.5), true);
   assert.equal(isEarly(0, 70, 99.5), false);
+});
+
+test('a node whose lease cannot be read is not Unknown before the hold for that is over', () => {
+  const { leaseConfirmationHoldMs: holdMs } = defaultControllerOptions;
+  const isEarly = (unknownAt: number): boolean =>
+    violates('unknown-has-reason', {
+      states: [
+        [0, 'True', []],
+        [unknownAt, 'Unknown', [unreachable]],
+      ],
+      heartbeats: [0, 10],
+      drill: { unread: 'n1' },
+    });
+  assert.deepEqual([holdMs / 1_000 + 30, holdMs / 1_000 + 34].map(isEarly), [true, false]);
+});
+
+test('a pod stays on a node that renews its lease again, for less than a deletion may be held', () => {
+  const isEarly = (deletedAt: number): boolean =>
+    violates('deletion-has-reason', {
+      states: silentFrom100,
+      heartbeats: [0, 76, 151, 161],
+      deletedAt,
+      drill: { mayBeLate: true, renews: { node: 'n1', fromMs: 150_000 } },
+    });
+  assert.deepEqual([140, 160].map(isEarly), [false, true]);
 });
 
 test('the taint of a user is not held by renewals', () => {
