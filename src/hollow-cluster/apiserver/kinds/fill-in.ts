@@ -12,11 +12,11 @@ export function fillIn(target: MutableJsonMap, defaults: Defaults): MutableJsonM
   return target;
 }
 
-/** Sets the fields that are absent, zero or empty. */
-export function fillZero(target: MutableJsonMap, defaults: Defaults): void {
+/** Sets the fields that are absent, or the zero of the type of their default. */
+export function fillZero(target: MutableJsonMap, defaults: Readonly<Record<string, string | number>>): void {
   for (const [field, value] of Object.entries(defaults)) {
-    const given = ownValue(target, field);
-    if (given === undefined || given === null || given === 0 || given === '') setOwn(target, field, copy(value));
+    const given = ownValue(target, field) ?? undefined;
+    if (given === undefined || given === (typeof value === 'number' ? 0 : '')) setOwn(target, field, value);
   }
 }
 

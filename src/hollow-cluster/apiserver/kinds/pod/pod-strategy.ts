@@ -3,7 +3,7 @@ import { explainMirrorReference } from '../../../../machinery/api/select-api-ref
 import { taintKeys } from '../../../../machinery/api/taints.ts';
 import { forbidden } from '../../api-errors/api-errors.ts';
 import type { Draft } from '../../storage/stored-object.ts';
-import { admitPodSpec, defaultHostPorts, defaultPodRequests, defaultPodSpec, qosClassOf } from './pod-defaults.ts';
+import { admitPodSpec, defaultPod, qosClassOf } from './pod-defaults.ts';
 import { checkPodSpec } from './pod-spec-validation.ts';
 import { validatePodStatusUpdate, validatePodUpdate } from './pod-update-validation.ts';
 import { admitPriority, keepPriority } from './pod-priority.ts';
@@ -32,10 +32,7 @@ export function podRules(defaultTolerationSeconds: number): KindRules {
     },
     setDefaults: (draft) => {
       const spec = (draft.spec ??= {});
-      defaultPodSpec(spec);
-      defaultPodRequests(spec);
-      spec['enableServiceLinks'] ??= true;
-      defaultHostPorts(spec);
+      defaultPod(spec);
       if (numberAt(spec, 'terminationGracePeriodSeconds') < 0) spec['terminationGracePeriodSeconds'] = 1;
     },
     admit: (draft, context, stored) => {
