@@ -147,7 +147,7 @@ export class Storage {
   }
 
   list(resource: ResourceName): readonly KubeObject[] {
-    return [...this.store.table(tableOf(resources[resource])).now().from('')].map((stored) =>
+    return [...this.store.table(tableOf(resources[resource])).now().list()].map((stored) =>
       this.decode(resource, stored),
     );
   }
@@ -182,7 +182,7 @@ export class Storage {
 
   /** Deletes all budgets: after a restore of etcd there may be some that were deleted before. */
   deleteBudgets(): void {
-    const names = [...this.store.table('poddisruptionbudgets.policy').now().from('')].map((stored) => stored.name);
+    const names = [...this.store.table('poddisruptionbudgets.policy').now().list()].map((stored) => stored.name);
     for (const name of names) this.deleteBudget(name);
   }
 

@@ -42,11 +42,11 @@ export class RbacTables {
   }
 
   clusterRoleBindings(): readonly Binding[] {
-    return [...this.#objects('clusterrolebindings', '')].map((stored) => this.#binding('ClusterRoleBinding', stored));
+    return this.#objects('clusterrolebindings').map((stored) => this.#binding('ClusterRoleBinding', stored));
   }
 
   roleBindings(namespace: string): readonly Binding[] {
-    return [...this.#objects('rolebindings', `${namespace}/`)].map((stored) => this.#binding('RoleBinding', stored));
+    return this.#objects('rolebindings', namespace).map((stored) => this.#binding('RoleBinding', stored));
   }
 
   /** The rules of the referenced role; undefined if it does not exist. `namespace` is that of the binding. */
@@ -59,11 +59,8 @@ export class RbacTables {
     return rules;
   }
 
-  *#objects(plural: string, prefix: string): Iterable<StoredObject> {
-    for (const stored of this.#store.table(tableOf(plural)).now().from(prefix)) {
-      if (!stored.key.startsWith(prefix)) return;
-      yield stored;
-    }
+  #objects(plural: string, namespace?: string): readonly StoredObject[] {
+    return [...this.#store.table(tableOf(plural)).now().list(namespace)];
   }
 
   #binding(kind: string, stored: StoredObject): Binding {

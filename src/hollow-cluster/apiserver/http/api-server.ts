@@ -210,9 +210,10 @@ function assemble(options: ApiServerOptions, { admin, caPem }: Secrets): Parts {
     }),
   });
   const expiry = new EventExpiry(store, strategyOf(strategies, 'events'), clock, options.eventTtlMs);
+  const context = { store, registry, clock, targets };
   const controllers = [
-    new SystemNamespaceController(registry, targets),
-    ...makeServerControllers(options.controllers ?? [], { store, registry, clock, targets }),
+    new SystemNamespaceController(context),
+    ...makeServerControllers(options.controllers ?? [], context),
   ];
   return { store, expiry, ticker, requests, stall, controllers };
 }

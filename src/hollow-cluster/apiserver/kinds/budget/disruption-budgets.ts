@@ -59,13 +59,8 @@ export class DisruptionBudgets {
   }
 
   #matching(pod: StoredObject): readonly Draft[] {
-    const prefix = `${pod.namespace}/`;
-    const found: Draft[] = [];
-    for (const { key, content } of this.#options.store.table('poddisruptionbudgets.policy').now().from(prefix)) {
-      if (!key.startsWith(prefix)) break;
-      if (selectsLabels(selectorOf(content), pod.labels)) found.push(content);
-    }
-    return found;
+    const budgets = [...this.#options.store.table('poddisruptionbudgets.policy').now().list(pod.namespace)];
+    return budgets.map(({ content }) => content).filter((content) => selectsLabels(selectorOf(content), pod.labels));
   }
 }
 

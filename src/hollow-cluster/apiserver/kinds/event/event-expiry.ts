@@ -29,7 +29,7 @@ export class EventExpiry {
     this.#strategy = strategy;
     this.#clock = clock;
     const table = store.table(strategy.table);
-    this.#due = [...table.now().from('')].map((stored) => ({
+    this.#due = [...table.now().list()].map((stored) => ({
       key: stored.key,
       revision: stored.revision,
       atMs: clock.monotonicMs() + remainingMs(stored.content, clock.nowMs(), ttlMs),

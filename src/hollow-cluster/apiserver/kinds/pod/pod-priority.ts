@@ -62,7 +62,7 @@ function priorityOf(draft: Draft, className: string, { objects }: WriteContext):
 function defaultPriority(objects: WriteContext['objects']): Priority {
   const table = objects.table(classes);
   if (table.size === 0) return none;
-  const defaults = [...table.now().from('')]
+  const defaults = [...table.now().list()]
     .map(({ content }) => content)
     .filter((content) => content['globalDefault'] === true)
     .map(asPriority);

@@ -20,10 +20,9 @@ const evicted = {
 export class PodSubresources {
   readonly #registry: ObjectRegistry;
   readonly #clock: Clock;
-  readonly #budgets: DisruptionBudgets | undefined;
+  readonly #budgets: DisruptionBudgets;
 
-  /** Every eviction is allowed without `budgets`. */
-  constructor(registry: ObjectRegistry, clock: Clock, budgets?: DisruptionBudgets) {
+  constructor(registry: ObjectRegistry, clock: Clock, budgets: DisruptionBudgets) {
     this.#registry = registry;
     this.#clock = clock;
     this.#budgets = budgets;
@@ -52,9 +51,9 @@ export class PodSubresources {
   evict(target: Target, eviction: MutableJsonMap, request: DeleteRequest): void {
     assertSameName(eviction, target, 'Eviction');
     const before = this.#registry.get(target);
-    const decision = this.#budgets?.assertEvictable(before) ?? { kind: 'evict' };
+    const decision = this.#budgets.assertEvictable(before);
     // As upstream, before the preconditions: an eviction that fails them takes a disruption too.
-    this.#budgets?.spend(decision, before, request.dryRun);
+    this.#budgets.spend(decision, before, request.dryRun);
     const { resourceVersion, uid } = request;
     const changed = (resourceVersion ?? String(before.revision)) !== String(before.revision);
     if (changed || (uid ?? before.uid) !== before.uid) throw this.#deletionError(target, request);
