@@ -1,4 +1,5 @@
 /** Reads roles and bindings from the store. Parsed forms are kept per stored version, which never changes. */
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { mapAt, mapsAt, textAt } from '../select-field.ts';
@@ -53,10 +54,7 @@ export class RbacTables {
   rulesOf({ kind, name }: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     const [plural, key] = kind === 'Role' ? ['roles', `${namespace}/${name}`] : ['clusterroles', name];
     const stored = this.#store.get(tableOf(plural), key);
-    if (stored === undefined) return undefined;
-    const rules = this.#rules.get(stored) ?? rulesOf(stored.content);
-    this.#rules.set(stored, rules);
-    return rules;
+    return stored === undefined ? undefined : getOrInsert(this.#rules, stored, ({ content }) => rulesOf(content));
   }
 
   #objects(plural: string, namespace?: string): readonly StoredObject[] {
@@ -64,12 +62,9 @@ export class RbacTables {
   }
 
   #binding(kind: string, stored: StoredObject): Binding {
-    const known = this.#bindings.get(stored);
-    if (known !== undefined) return known;
-    const { content, name, namespace } = stored;
-    const binding = { kind, name, namespace, roleRef: roleRefOf(content), subjects: subjectsOf(content) };
-    this.#bindings.set(stored, binding);
-    return binding;
+    return getOrInsert(this.#bindings, stored, ({ content, name, namespace }) => {
+      return { kind, name, namespace, roleRef: roleRefOf(content), subjects: subjectsOf(content) };
+    });
   }
 }
 

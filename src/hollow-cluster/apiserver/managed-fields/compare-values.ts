@@ -135,7 +135,8 @@ class Comparing {
 
   #compareLists(list: ListType, before: readonly unknown[], after: readonly unknown[]): void {
     if (sameJson(before, after) || this.#compareAligned(list, before, after)) return;
-    const [lefts, rights] = [groupItems(list, before), groupItems(list, after)];
+    const lefts = Map.groupBy(before, (item) => elementOf(list, item));
+    const rights = Map.groupBy(after, (item) => elementOf(list, item));
     for (const [element, left] of lefts) this.#compareItems(list, element, left, rights.get(element) ?? []);
     for (const [element, right] of rights) if (!lefts.has(element)) this.#compareItems(list, element, [], right);
   }
@@ -211,17 +212,6 @@ function sameKeys({ keys }: ListType, left: unknown, right: unknown): boolean {
   if (!isMap(left) || !isMap(right)) return false;
   for (const key of keys) if (ownValue(left, key) !== ownValue(right, key)) return false;
   return true;
-}
-
-function groupItems(list: ListType, items: readonly unknown[]): ReadonlyMap<PathElement, readonly unknown[]> {
-  const groups = new Map<PathElement, unknown[]>();
-  for (const item of items) {
-    const element = elementOf(list, item);
-    const group = groups.get(element);
-    if (group === undefined) groups.set(element, [item]);
-    else group.push(item);
-  }
-  return groups;
 }
 
 /** A field of an object that exists; some are null rather than absent. */

@@ -107,9 +107,9 @@ function validateFinalizers(finalizers: readonly string[]): readonly FieldError[
 export function dropRepeatedOwners(metadata: DraftMeta): readonly string[] {
   const owners = metadata.ownerReferences ?? [];
   if (owners.length < 2) return [];
-  const repeated = findRepeated(owners.map(canonicalJson));
-  if (repeated.size === 0) return [];
-  metadata.ownerReferences = owners.filter((_, index) => !repeated.has(index));
+  const unique = [...Map.groupBy(owners, canonicalJson).values()].flatMap((equal) => equal.slice(0, 1));
+  if (unique.length === owners.length) return [];
+  metadata.ownerReferences = unique;
   return ['.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+'];
 }
 
@@ -133,17 +133,6 @@ export function makeUid(random: Random): string {
   return 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, (place) =>
     (place === 'x' ? digit() : (digit() & 0x3) | 0x8).toString(16),
   );
-}
-
-/** Indexes of the values that stand earlier in the list too, in linear time. Values are compared as by `indexOf`. */
-function findRepeated(values: readonly unknown[]): ReadonlySet<number> {
-  const known = new Set<unknown>();
-  const repeated = new Set<number>();
-  for (const [index, value] of values.entries()) {
-    if (known.has(value)) repeated.add(index);
-    known.add(value);
-  }
-  return repeated;
 }
 
 /** What the garbage collector does with the dependents of a deleted object. */

@@ -2,6 +2,7 @@
  * Keeps the status of PodDisruptionBudgets up to date (upstream `pkg/controller/disruption`). All that a budget depends on is
  * in its namespace: a pass computes the budgets of namespaces with changes, and once a minute, or after a failure, all.
  */
+import { getOrInsert } from '../../../../machinery/api/get-or-insert.ts';
 import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { compileSelector } from '../../../../machinery/api/label-selector.ts';
 import { parseTimestamp } from '../../../../machinery/api/timestamps.ts';
@@ -156,9 +157,7 @@ interface ObjectFacts {
 const known = new WeakMap<StoredObject, ObjectFacts>();
 
 function factsOf(object: StoredObject): ObjectFacts {
-  const found = known.get(object) ?? readFacts(object);
-  known.set(object, found);
-  return found;
+  return getOrInsert(known, object, readFacts);
 }
 
 function readFacts({ name, content }: StoredObject): ObjectFacts {
