@@ -17,6 +17,20 @@ export interface PolicyRule {
 
 const all = '*';
 
+export const emptyRule: PolicyRule = {
+  verbs: [],
+  apiGroups: [],
+  resources: [],
+  resourceNames: [],
+  nonResourceURLs: [],
+};
+
+/** The rules that allow all. */
+export const everything: readonly PolicyRule[] = [
+  { ...emptyRule, verbs: [all], apiGroups: [all], resources: [all] },
+  { ...emptyRule, verbs: [all], nonResourceURLs: [all] },
+];
+
 /** The rules of a stored role. */
 export function rulesOf(role: unknown): readonly PolicyRule[] {
   return mapsAt(role, 'rules').map((rule) => ({
@@ -28,7 +42,8 @@ export function rulesOf(role: unknown): readonly PolicyRule[] {
   }));
 }
 
-function textsOf(value: unknown): readonly string[] {
+/** The texts of a list; other items are dropped. */
+export function textsOf(value: unknown): readonly string[] {
   return listOf(value).filter((item) => typeof item === 'string');
 }
 

@@ -4,7 +4,7 @@
  */
 import { badRequest } from '../api-errors/api-errors.ts';
 import type { Authorizer } from './authorizer.ts';
-import { forbiddenRequest } from './forbidden-request.ts';
+import { assertAllowed } from './forbidden-request.ts';
 import type { ResourceAttributes } from './parse-attributes.ts';
 import {
   accountGroups,
@@ -30,13 +30,8 @@ export class Impersonator {
   userFor(requester: User, rawHeaders: readonly string[]): User {
     const wanted = readWantedUser(rawHeaders);
     if (wanted === undefined) return requester;
-    for (const needed of neededPermissions(wanted)) this.#require(requester, needed);
+    for (const needed of neededPermissions(wanted)) assertAllowed(this.#authorizer, requester, needed);
     return withImpliedGroups(wanted);
-  }
-
-  #require(user: User, attributes: ResourceAttributes): void {
-    const { allowed, reason } = this.#authorizer.decide(user, attributes);
-    if (!allowed) throw forbiddenRequest(user, attributes, reason);
   }
 }
 
