@@ -9,14 +9,17 @@ import {
   tooLongField,
 } from '../api-errors/field-errors.ts';
 import { type MutableJsonMap, textAt } from '../select-field.ts';
-import { checkAnnotationKeys, checkFormat, checkLabels } from '../validation/field-checks.ts';
+import {
+  annotationBytesMax,
+  annotationBytesOf,
+  checkAnnotationKeys,
+  checkFormat,
+  checkLabels,
+} from '../validation/field-checks.ts';
 import { explainQualifiedName } from '../validation/formats.ts';
 import type { Strategy } from '../kinds/strategy.ts';
 import type { Random } from '../../../machinery/ports/random.ts';
 import { sameJson } from '../../../machinery/api/json-values.ts';
-
-/** Upstream `TotalAnnotationSizeLimitB`: keys and values together. */
-const annotationBytesMax = 256 * 1024;
 
 /** The only finalizers without a domain. */
 const coreFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
@@ -72,11 +75,7 @@ function validateName({ name }: DraftMeta, strategy: Strategy): readonly FieldEr
 function validateAnnotations(annotations: Readonly<Record<string, string>>): readonly FieldError[] {
   const field = 'metadata.annotations';
   const errors = checkAnnotationKeys(field, annotations);
-  const bytes = Object.entries(annotations).reduce(
-    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
-    0,
-  );
-  if (bytes <= annotationBytesMax) return errors;
+  if (annotationBytesOf(annotations) <= annotationBytesMax) return errors;
   return [...errors, tooLongField(field, `may not be more than ${annotationBytesMax} bytes`)];
 }
 
