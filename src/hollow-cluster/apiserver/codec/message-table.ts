@@ -34,6 +34,14 @@ const packages: ReadonlyMap<string, string> = new Map(
     .map((kind) => [apiVersionOf(kind), packageNameOf(kind)] as const),
 );
 
+/** Messages whose JSON form is a list of texts. */
+export const textLists: ReadonlySet<string> = new Set([
+  `${metaPackage}.Verbs`,
+  'k8s.io.api.authentication.v1.ExtraValue',
+  'k8s.io.api.authorization.v1.ExtraValue',
+  'k8s.io.api.certificates.v1.ExtraValue',
+]);
+
 const declared = new Map(listMessages(descriptor, ''));
 const flattened = new Map<string, MessageFields>();
 const listed = new Map<string, readonly (readonly [string, MessageField])[]>();
