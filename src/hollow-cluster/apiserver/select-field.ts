@@ -39,6 +39,11 @@ export function mapAt(fields: unknown, ...path: readonly string[]): MutableJsonM
   return isMap(value) ? value : {};
 }
 
+/** Whether a condition of the object is true. */
+export function hasCondition(object: unknown, type: string): boolean {
+  return mapsAt(object, 'status', 'conditions').find((condition) => condition['type'] === type)?.['status'] === 'True';
+}
+
 /** The objects in the list at a path; other values are left out. */
 export function mapsAt(fields: unknown, ...path: readonly string[]): readonly MutableJsonMap[] {
   const value = valueAt(fields, ...path);

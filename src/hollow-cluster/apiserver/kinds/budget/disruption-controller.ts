@@ -9,7 +9,7 @@ import { parseTimestamp } from '../../../../machinery/api/timestamps.ts';
 import { buildBudgetStatus, disruptedPodMs } from './build-budget-status.ts';
 import { selectorOf } from './disruption-budgets.ts';
 import type { Target } from '../../registry/request-target.ts';
-import { mapAt, mapsAt, numberAt, textAt } from '../../select-field.ts';
+import { hasCondition, mapAt, mapsAt, numberAt, textAt } from '../../select-field.ts';
 import type { StoreChange } from '../../storage/store-change.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import type { VersionedStore } from '../../storage/versioned-store.ts';
@@ -161,11 +161,10 @@ function factsOf(object: StoredObject): ObjectFacts {
 }
 
 function readFacts({ name, content }: StoredObject): ObjectFacts {
-  const ready = mapsAt(content, 'status', 'conditions').find(({ type }) => type === 'Ready');
   return {
     name,
     isDeleted: content.metadata.deletionTimestamp !== undefined,
-    isReady: ready?.['status'] === 'True',
+    isReady: hasCondition(content, 'Ready'),
     controller: controllerOf(content),
     replicas: numberAt(content, 'spec', 'replicas'),
   };
