@@ -3,13 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { AccessReviews } from '../authorization/access-reviews.ts';
-import {
-  type GroupVersionKind,
-  type ServedResource,
-  type ServedSubresource,
-  tableOf,
-  type Verb,
-} from '../resources.ts';
+import type { GroupVersionKind, ServedResource, ServedSubresource, Verb } from '../resources.ts';
 import { type IncludeObject, parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
@@ -18,11 +12,12 @@ import { type PatchKind, patchObject } from '../patch/object-patch.ts';
 import type { PodSubresources } from '../kinds/pod/pod-subresources.ts';
 import { badRequest, methodNotAllowed } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
+import type { ServedTargets } from '../registry/served-targets.ts';
 import { alignNamespace } from '../registry/body-reader.ts';
 import { readTypedBody } from '../registry/typed-body.ts';
 import { buildScale, writeScale } from '../kinds/workloads/scale.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
-import type { Endpoint, Strategy } from '../kinds/strategy.ts';
+import type { Endpoint } from '../kinds/strategy.ts';
 import { mapAt, type MutableJsonMap } from '../select-field.ts';
 import { bodyTypeOf, chooseForm, chooseFormat, type ResponseForm, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
@@ -38,7 +33,7 @@ import type { WatchOpener } from './watch-opener.ts';
 import { parseApplyOptions, parseWriteOptions } from './write-query.ts';
 
 interface ResourceHandlerOptions {
-  readonly strategies: ReadonlyMap<string, Strategy>;
+  readonly targets: ServedTargets;
   readonly registry: ObjectRegistry;
   readonly lister: ObjectLister;
   readonly pods: PodSubresources;
@@ -294,9 +289,7 @@ export class ResourceHandler {
   }
 
   #target({ served, namespace, name, subresource }: Call): Target {
-    const strategy = this.#options.strategies.get(tableOf(served));
-    if (strategy === undefined) throw new Error(`no strategy for ${served.plural}`);
-    return { served, strategy, namespace, name, endpoint: endpointOf(subresource) };
+    return { ...this.#options.targets.all(served), namespace, name, endpoint: endpointOf(subresource) };
   }
 
   /** Called before any write: an unacceptable response form must be rejected first. */
