@@ -48,11 +48,6 @@ interface Call extends ResourceRoute {
   readonly verb: Verb;
 }
 
-interface Presentation {
-  readonly format: WireFormat;
-  readonly presenter: Presenter;
-}
-
 const patchTypes: Readonly<Record<string, PatchKind>> = {
   'application/json-patch+json': 'json',
   'application/merge-patch+json': 'merge',
@@ -120,9 +115,8 @@ export class ResourceHandler {
       case 'watch':
         return this.#watch(call, headers);
       case 'create':
-        return this.#create(call);
       case 'update':
-        return this.#update(call);
+        return this.#write(call, call.verb);
       case 'patch':
         return this.#patch(call);
       case 'delete':
@@ -159,23 +153,13 @@ export class ResourceHandler {
     });
   }
 
-  async #create(call: Call): Promise<Reply> {
+  async #write(call: Call, verb: 'create' | 'update'): Promise<Reply> {
     const target = this.#target(call);
     if (call.served.namespaced && target.namespace === undefined) throw methodNotAllowed();
     const presenter = this.#presenter(call);
-    const options = this.#writeOptions(call, 'CreateOptions');
+    const options = this.#writeOptions(call, verb === 'create' ? 'CreateOptions' : 'UpdateOptions');
     const { value, repeated } = await this.#body(call);
-    return written(presenter, this.#options.registry.create(target, value, { ...options, problems: repeated }));
-  }
-
-  async #update(call: Call): Promise<Reply> {
-    const presenter = this.#presenter(call);
-    const options = this.#writeOptions(call, 'UpdateOptions');
-    const { value, repeated } = await this.#body(call);
-    return written(
-      presenter,
-      this.#options.registry.update(this.#target(call), value, { ...options, problems: repeated }),
-    );
+    return written(presenter, this.#options.registry[verb](target, value, { ...options, problems: repeated }));
   }
 
   async #patch(call: Call): Promise<Reply> {
@@ -203,12 +187,12 @@ export class ResourceHandler {
   }
 
   async #delete(call: Call): Promise<Reply> {
-    const { format, presenter } = this.#presentation(call);
+    const presenter = this.#presenter(call);
     const target = this.#target(call);
     const request = parseDeleteRequest(call.exchange.query, await this.#deleteBody(call));
     const deleted = this.#options.registry.delete(target, request);
     const asStatus = deleted.removed && !target.strategy.returnsDeleted;
-    if (asStatus) return objectReply(200, deletedStatus(target, deleted), format);
+    if (asStatus) return objectReply(200, deletedStatus(target, deleted), presenter.usesJson ? 'json' : 'protobuf');
     return bytesReply(200, presenter.contentType, presenter.object(deleted.object));
   }
 
@@ -266,10 +250,7 @@ export class ResourceHandler {
     const metadata = { name: call.name ?? '', namespace: call.namespace ?? '' };
     const current = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata, spec: mapAt(spec) };
     const value = patchObject(current, patch);
-    const body = { value, repeated: patch.problems };
-    const { object, warnings } = readTypedBody(body, bodyKindOf(call), options.fieldValidation);
-    alignNamespace(object, call.namespace);
-    return { object, options, warnings };
+    return readBodyOf(call, { value, repeated: patch.problems }, options);
   }
 
   /** No containers run, so the log of an existing pod is empty. */
@@ -294,16 +275,11 @@ export class ResourceHandler {
 
   /** Called before any write: an unacceptable response form must be rejected first. */
   #presenter(call: Call): Presenter {
-    return this.#presentation(call).presenter;
-  }
-
-  #presentation(call: Call): Presentation {
     const { exchange, served } = call;
     const form = responseFormOf(call);
-    const { format } = form;
-    if (format === 'protobuf') return { format, presenter: new ProtobufPresenter(served, form) };
+    if (form.format === 'protobuf') return new ProtobufPresenter(served, form);
     const presentation = { ...form, pretty: form.pretty || wantsIndent(exchange) };
-    return { format, presenter: new JsonPresenter(served, presentation, this.#options.clock) };
+    return new JsonPresenter(served, presentation, this.#options.clock);
   }
 
   async #body(call: Call): Promise<RequestBody> {
@@ -314,10 +290,7 @@ export class ResourceHandler {
   /** A body that is not stored. Its response has one form only. */
   async #typedBody(call: Call, kind: Parameters<typeof optionsOf>[1]): Promise<TypedRequest> {
     const body = await this.#body(call);
-    const options = optionsOf(call, kind);
-    const { object, warnings } = readTypedBody(body, bodyKindOf(call), options.fieldValidation);
-    alignNamespace(object, call.namespace);
-    return { object, warnings, options };
+    return readBodyOf(call, body, optionsOf(call, kind));
   }
 
   async #deleteBody(call: Call): Promise<MutableJsonMap | undefined> {
@@ -329,6 +302,12 @@ export class ResourceHandler {
 
 interface TypedRequest extends ReturnType<typeof readTypedBody> {
   readonly options: WriteOptions;
+}
+
+function readBodyOf(call: Call, body: RequestBody, options: WriteOptions): TypedRequest {
+  const { object, warnings } = readTypedBody(body, bodyKindOf(call), options.fieldValidation);
+  alignNamespace(object, call.namespace);
+  return { object, warnings, options };
 }
 
 /** The kind of the body of a create or update. */

@@ -8,7 +8,7 @@ import { bodyError, describeUnknown, type FieldValidation, readForm } from './bo
 interface GivenBody {
   readonly value: unknown;
   /** Messages about keys that occur twice. */
-  readonly repeated?: readonly string[];
+  readonly repeated: readonly string[];
 }
 
 interface TypedBody {
@@ -20,7 +20,7 @@ interface TypedBody {
 
 /** Throws a 400 ApiError for a body that is not of the expected kind, or has fields that strict validation refuses. */
 export function readTypedBody(
-  { value, repeated = [] }: GivenBody,
+  { value, repeated }: GivenBody,
   expected: GroupVersionKind,
   validation: FieldValidation,
 ): TypedBody {
