@@ -5,7 +5,7 @@
 import { badRequest } from '../api-errors/api-errors.ts';
 import type { Authorizer } from './authorizer.ts';
 import { assertAllowed } from './forbidden-request.ts';
-import type { ResourceAttributes } from './parse-attributes.ts';
+import { decodePart, type ResourceAttributes } from './parse-attributes.ts';
 import {
   accountGroups,
   anonymous,
@@ -91,14 +91,5 @@ function impersonationHeaders(rawHeaders: readonly string[]): ReadonlyMap<string
 
 function readExtra(values: ReadonlyMap<string, readonly string[]>): Readonly<Record<string, readonly string[]>> {
   const ofExtra = [...values].filter(([name]) => name.startsWith(extraPrefix));
-  return Object.fromEntries(ofExtra.map(([name, value]) => [unescapeKey(name.slice(extraPrefix.length)), value]));
-}
-
-function unescapeKey(key: string): string {
-  try {
-    return decodeURIComponent(key);
-  } catch (error) {
-    if (error instanceof URIError) return key;
-    throw error;
-  }
+  return Object.fromEntries(ofExtra.map(([name, value]) => [decodePart(name.slice(extraPrefix.length)), value]));
 }

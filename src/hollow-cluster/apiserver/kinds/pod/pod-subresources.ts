@@ -100,16 +100,15 @@ function validateBinding(binding: MutableJsonMap): string {
 /** A binding may contain the uid and version of its pod. */
 function assertSameObject(registry: ObjectRegistry, target: Target, binding: MutableJsonMap): void {
   const stored = registry.get(target);
-  const uid = textAt(binding, 'metadata', 'uid');
-  const version = textAt(binding, 'metadata', 'resourceVersion');
-  const name = target.name ?? '';
-  if (uid !== '' && uid !== stored.uid) {
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`;
-    throw conflict(resourceName(target), name, why);
-  }
-  if (version !== '' && version !== String(stored.revision)) {
-    const why = `Precondition failed: ResourceVersion in precondition: ${version}, ResourceVersion in object meta: ${stored.revision}`;
-    throw conflict(resourceName(target), name, why);
+  const { uid, revision } = stored;
+  for (const [field, what, actual] of [
+    ['uid', 'UID', uid],
+    ['resourceVersion', 'ResourceVersion', String(revision)],
+  ] as const) {
+    const wanted = textAt(binding, 'metadata', field);
+    if (wanted === '' || wanted === actual) continue;
+    const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${actual}`;
+    throw conflict(resourceName(target), target.name ?? '', why);
   }
 }
 

@@ -39,8 +39,8 @@ interface WorkloadWords {
 }
 
 /** The selector selects something, and the labels of the template; counts are not negative. */
-export function validateWorkload({ spec = {} }: Draft, about: WorkloadWords): readonly FieldError[] {
-  return [
+export function validateWorkload(about: WorkloadWords): (draft: Draft) => readonly FieldError[] {
+  return ({ spec = {} }) => [
     ...checkCounts(spec, about.counts, 'spec'),
     ...validateSelector(spec, about),
     ...validateTemplate(spec, about.kind),
