@@ -4,7 +4,7 @@
  */
 import type { User } from '../authentication/user.ts';
 import { badRequest, invalid } from '../api-errors/api-errors.ts';
-import { isMap, mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
+import { isMap, mapAt, type MutableJsonMap, textAt } from '../../../machinery/api/select-field.ts';
 import type { Authorizer } from './authorizer.ts';
 import { type PolicyRule, textsOf } from './decide-rule.ts';
 import type { Attributes } from './parse-attributes.ts';

@@ -1,7 +1,7 @@
 /** Rules of roles, and the requests that they allow (upstream `pkg/apis/rbac/v1/evaluation_helpers.go`). */
 import { listOf } from '../../../machinery/api/json-map.ts';
 import { withoutTrailing } from '../../../machinery/api/without-trailing.ts';
-import { mapsAt } from '../select-field.ts';
+import { mapsAt } from '../../../machinery/api/select-field.ts';
 import type { Attributes, ResourceAttributes } from './parse-attributes.ts';
 
 export interface PolicyRule {

@@ -5,7 +5,7 @@
  */
 import { sameJson } from '../../../machinery/api/json-values.ts';
 import { forbidden, notFound } from '../api-errors/api-errors.ts';
-import { mapsAt } from '../select-field.ts';
+import { mapsAt } from '../../../machinery/api/select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import type { Authorizer } from './authorizer.ts';
 import { everything, type PolicyRule, rulesOf } from './decide-rule.ts';

@@ -2,7 +2,7 @@
 import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { mapAt, mapsAt, textAt } from '../select-field.ts';
+import { mapAt, mapsAt, textAt } from '../../../machinery/api/select-field.ts';
 import { type PolicyRule, rulesOf } from './decide-rule.ts';
 
 export const rbacGroup = 'rbac.authorization.k8s.io';

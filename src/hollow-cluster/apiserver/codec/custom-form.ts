@@ -1,5 +1,5 @@
 import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
-import { isMap, type MutableJsonMap } from '../select-field.ts';
+import { isMap, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
 import { toWireField, toWireForm, type WireForm } from './wire-form.ts';
 

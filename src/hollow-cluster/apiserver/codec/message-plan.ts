@@ -1,6 +1,6 @@
 /** How the messages of the descriptor are written, field by field. */
 import { ownValue } from '../../../machinery/api/json-map.ts';
-import { isMap } from '../select-field.ts';
+import { isMap } from '../../../machinery/api/select-field.ts';
 import { jsonMessages, writeTextList } from './encode-json-value.ts';
 import { declaredFields, type MessageField, textLists } from './message-table.ts';
 import type { ReverseWriter } from './reverse-writer.ts';

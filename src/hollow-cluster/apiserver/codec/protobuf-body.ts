@@ -6,7 +6,7 @@
 import protobuf from 'protobufjs/light.js';
 import { ownValue, setOwn, textOf } from '../../../machinery/api/json-map.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
-import { isMap, type MutableJsonMap, textAt } from '../select-field.ts';
+import { isMap, type MutableJsonMap, textAt } from '../../../machinery/api/select-field.ts';
 import { messageNameOf, textLists } from './message-table.ts';
 import { toWireForm } from './wire-form.ts';
 import { exactInteger, parseExactJson } from './parse-exact-json.ts';

@@ -7,7 +7,7 @@ import { isInt64 } from './parse-exact-json.ts';
 import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
 import { canonicalQuantity } from '../../../machinery/api/quantity.ts';
 import { formatTime, isCanonicalTime, parseTimestamp } from '../../../machinery/api/timestamps.ts';
-import { isMap, type MutableJsonMap } from '../select-field.ts';
+import { isMap, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import { listMessageFields, type MessageField, messageFields, messageNameOf, textLists } from './message-table.ts';
 
 export interface WireForm {

@@ -5,7 +5,7 @@ import { type FieldError, invalidField, unsupportedField } from '../api-errors/f
 import { readForm } from '../registry/body-reader.ts';
 import type { DeleteRequest } from '../registry/object-registry.ts';
 import { isSet, integerOf } from '../registry/list-query.ts';
-import { isMap, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
+import { isMap, type MutableJsonMap, numberAt, textAt } from '../../../machinery/api/select-field.ts';
 import { decodeBody } from './request-body.ts';
 import { validateDryRun } from './write-query.ts';
 

@@ -12,7 +12,7 @@ import type { StoredRow } from '../data-dir/object-database.ts';
 import { buildStored } from '../registry/stored-version.ts';
 import type { Strategy } from '../kinds/strategy.ts';
 import { type ServedResource, tableOf } from '../resources.ts';
-import { isMap, mapAt } from '../select-field.ts';
+import { isMap, mapAt } from '../../../machinery/api/select-field.ts';
 import { snapshotOf } from '../storage/resource-table.ts';
 import { type Draft, isDraft, type StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';

@@ -18,7 +18,7 @@ import { readTypedBody } from '../registry/typed-body.ts';
 import { buildScale, writeScale } from '../kinds/workloads/scale.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
 import type { Endpoint } from '../kinds/strategy.ts';
-import { mapAt, type MutableJsonMap } from '../select-field.ts';
+import { mapAt, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import { bodyTypeOf, chooseForm, chooseFormat, type ResponseForm, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
 import { decodeDeleteOptions, parseDeleteRequest } from './delete-options.ts';

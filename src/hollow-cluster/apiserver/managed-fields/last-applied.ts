@@ -4,7 +4,7 @@
  */
 import { escapeAsGo, parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
 import { isMap, type JsonMap, mapOf, sortKeys, textOf } from '../../../machinery/api/json-map.ts';
-import { isMap as isObject, type MutableJsonMap } from '../select-field.ts';
+import { isMap as isObject, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import { annotationBytesMax, annotationBytesOf } from '../validation/field-checks.ts';
 import { collectFields } from './collect-fields.ts';
 import { compareObjects } from './compare-values.ts';

@@ -3,7 +3,7 @@
  * where both have a value, and the elements of a list follow the order of the configuration.
  */
 import { isMap, type JsonMap, listOf, ownValue, setOwn } from '../../../machinery/api/json-map.ts';
-import type { MutableJsonMap } from '../select-field.ts';
+import type { MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import { elementOf } from './list-elements.ts';
 import type { PathElement } from './path-element.ts';
 import { anyValue, fieldType, formOf, type ListType, type MapType, type ValueType } from './value-type.ts';

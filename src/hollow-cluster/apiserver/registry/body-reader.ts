@@ -7,7 +7,7 @@ import { toFormOf } from '../codec/custom-form.ts';
 import { type WireForm, WireFormError } from '../codec/wire-form.ts';
 import { badRequest, invalid } from '../api-errors/api-errors.ts';
 import { invalidField } from '../api-errors/field-errors.ts';
-import { isMap, mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
+import { isMap, mapAt, type MutableJsonMap, textAt } from '../../../machinery/api/select-field.ts';
 import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
 import { areWellFormed } from '../managed-fields/manager-entry.ts';
 import { isEventsV1, type Target } from './request-target.ts';

@@ -27,7 +27,7 @@ import { shareFields } from '../managed-fields/shared-field-sets.ts';
 import { validateValue } from '../managed-fields/value-problems.ts';
 import { anyValue, type Version, type Versions } from '../managed-fields/value-type.ts';
 import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
-import type { MutableJsonMap } from '../select-field.ts';
+import type { MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { asCoreEvent, asEventV1 } from '../kinds/event/event-forms.ts';
 import { isEventsV1, type Target } from './request-target.ts';

@@ -8,7 +8,7 @@ import {
   requiredField,
   tooLongField,
 } from '../api-errors/field-errors.ts';
-import { type MutableJsonMap, textAt } from '../select-field.ts';
+import { type MutableJsonMap, textAt } from '../../../machinery/api/select-field.ts';
 import {
   annotationBytesMax,
   annotationBytesOf,

@@ -41,7 +41,7 @@ import { isEventsV1, keyOfTarget, kindName, resourceName, type Target } from './
 import { isAbsent, listOf } from '../../../machinery/api/json-map.ts';
 import { sameJson } from '../../../machinery/api/json-values.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
-import { type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
+import { type MutableJsonMap, numberAt, textAt } from '../../../machinery/api/select-field.ts';
 import type { Strategy, WriteContext } from '../kinds/strategy.ts';
 
 export interface WriteOptions {

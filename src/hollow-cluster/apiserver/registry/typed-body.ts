@@ -2,7 +2,7 @@
 import { badRequest } from '../api-errors/api-errors.ts';
 import { assertBodyKind } from '../codec/body-kind.ts';
 import type { GroupVersionKind } from '../resources.ts';
-import { isMap, type MutableJsonMap } from '../select-field.ts';
+import { isMap, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import { bodyError, describeUnknown, type FieldValidation, readForm } from './body-reader.ts';
 
 interface GivenBody {

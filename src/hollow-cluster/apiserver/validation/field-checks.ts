@@ -7,7 +7,7 @@ import {
   requiredField,
   unsupportedField,
 } from '../api-errors/field-errors.ts';
-import { isMap, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
+import { isMap, mapsAt, type MutableJsonMap, textAt } from '../../../machinery/api/select-field.ts';
 import { explainLabelValue, explainQualifiedName } from './formats.ts';
 
 const none: readonly FieldError[] = [];

@@ -1,6 +1,6 @@
 /** PodDisruptionBudgets (upstream `pkg/registry/policy/poddisruptionbudget`, `pkg/apis/policy/validation`). */
 import { type FieldError, invalidField, unsupportedField } from '../../api-errors/field-errors.ts';
-import { isMap, numberAt, textAt, valueAt } from '../../select-field.ts';
+import { isMap, numberAt, textAt, valueAt } from '../../../../machinery/api/select-field.ts';
 import type { JsonMap } from '../../../../machinery/api/json-map.ts';
 import { ageColumn, column, countColumn, nameColumn, type PrintedColumn } from '../../printing/describe-columns.ts';
 import type { Draft } from '../../storage/stored-object.ts';

@@ -2,7 +2,7 @@
  * Whether a pod may be evicted now (upstream `pkg/registry/core/pod/storage/eviction.go`). A budget allows as many
  * evictions as its status says; the disruption controller computes that number, each eviction takes one.
  */
-import { hasCondition, mapAt, mapsAt, numberAt, textAt } from '../../select-field.ts';
+import { hasCondition, mapAt, mapsAt, numberAt, textAt } from '../../../../machinery/api/select-field.ts';
 
 /** An object as it is stored. */
 interface Stored {

@@ -2,7 +2,7 @@
 import { type LabelSelector, selectsLabels } from '../../../../machinery/api/label-selector.ts';
 import type { Clock } from '../../../../machinery/ports/clock.ts';
 import { forbidden, statusError } from '../../api-errors/api-errors.ts';
-import { isMap } from '../../select-field.ts';
+import { isMap } from '../../../../machinery/api/select-field.ts';
 import type { Draft, StoredObject } from '../../storage/stored-object.ts';
 import type { VersionedStore } from '../../storage/versioned-store.ts';
 import { spendDisruption } from './build-budget-status.ts';

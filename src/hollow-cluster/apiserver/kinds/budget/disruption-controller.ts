@@ -9,7 +9,7 @@ import { parseTimestamp } from '../../../../machinery/api/timestamps.ts';
 import { buildBudgetStatus, disruptedPodMs } from './build-budget-status.ts';
 import { selectorOf } from './disruption-budgets.ts';
 import type { Target } from '../../registry/request-target.ts';
-import { hasCondition, mapAt, mapsAt, numberAt, textAt } from '../../select-field.ts';
+import { hasCondition, mapAt, mapsAt, numberAt, textAt } from '../../../../machinery/api/select-field.ts';
 import type { StoreChange } from '../../storage/store-change.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import type { VersionedStore } from '../../storage/versioned-store.ts';

@@ -3,7 +3,7 @@ import type { Draft } from '../../storage/stored-object.ts';
 import { validateEvent, validateEventCreate, validateEventUpdate } from './event-validation.ts';
 import { eventsV1Group } from '../../resources.ts';
 import type { FieldLabels } from '../../registry/selection.ts';
-import { textAt } from '../../select-field.ts';
+import { textAt } from '../../../../machinery/api/select-field.ts';
 import type { KindRules } from '../plain-strategy.ts';
 
 const referenceFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const;

@@ -2,7 +2,7 @@
 import { type FieldError, invalidField } from '../../api-errors/field-errors.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { ageColumn, column, nameColumn, type PrintedColumn } from '../../printing/describe-columns.ts';
-import { textAt } from '../../select-field.ts';
+import { textAt } from '../../../../machinery/api/select-field.ts';
 import type { KindRules } from '../plain-strategy.ts';
 
 export const leaseRules: KindRules = { createsOnUpdate: true, needsVersion: true, validate: validateLease };

@@ -1,6 +1,6 @@
 /** The conditions of a namespace that is deleted (upstream `pkg/controller/namespace/deletion`). */
 import { formatTime } from '../../../../machinery/api/timestamps.ts';
-import { type MutableJsonMap, textAt } from '../../select-field.ts';
+import { type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 
 /** What is left in a namespace. */
 export interface Remaining {

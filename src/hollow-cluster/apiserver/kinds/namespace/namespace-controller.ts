@@ -3,7 +3,7 @@
  * their grace period, then everything else. What remains is named in the conditions of the namespace.
  */
 import type { Target } from '../../registry/request-target.ts';
-import { mapsAt } from '../../select-field.ts';
+import { mapsAt } from '../../../../machinery/api/select-field.ts';
 import { listOf } from '../../../../machinery/api/json-map.ts';
 import type { Draft, StoredObject } from '../../storage/stored-object.ts';
 import { buildNamespaceConditions, type Remaining } from './build-namespace-conditions.ts';

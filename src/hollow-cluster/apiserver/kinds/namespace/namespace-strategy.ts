@@ -1,6 +1,6 @@
 /** Namespaces (upstream `pkg/registry/core/namespace/strategy.go`, `ValidateNamespaceStatusUpdate`). */
 import { type FieldError, invalidField } from '../../api-errors/field-errors.ts';
-import { textAt } from '../../select-field.ts';
+import { textAt } from '../../../../machinery/api/select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { ageColumn, column, nameColumn, type PrintedColumn } from '../../printing/describe-columns.ts';
 import { explainLabel } from '../../validation/formats.ts';

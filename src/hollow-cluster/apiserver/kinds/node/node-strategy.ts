@@ -11,7 +11,7 @@ import {
   requiredField,
   unsupportedField,
 } from '../../api-errors/field-errors.ts';
-import { mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { mapsAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import type { KindRules } from '../plain-strategy.ts';
 import { isolateStatus } from '../strategy.ts';
 

@@ -4,7 +4,15 @@
  */
 import type { JsonMap } from '../../../../machinery/api/json-map.ts';
 import { parseTimestamp } from '../../../../machinery/api/timestamps.ts';
-import { hasCondition, mapAt, isMap, mapsAt, numberAt, textAt, valueAt } from '../../select-field.ts';
+import {
+  hasCondition,
+  mapAt,
+  isMap,
+  mapsAt,
+  numberAt,
+  textAt,
+  valueAt,
+} from '../../../../machinery/api/select-field.ts';
 
 interface PodSummary {
   /** `Running`, `CrashLoopBackOff`, `Init:0/2`, `Terminating` ... */

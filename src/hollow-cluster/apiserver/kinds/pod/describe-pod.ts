@@ -1,5 +1,5 @@
 import type { JsonMap } from '../../../../machinery/api/json-map.ts';
-import { hasCondition, mapsAt, textAt } from '../../select-field.ts';
+import { hasCondition, mapsAt, textAt } from '../../../../machinery/api/select-field.ts';
 import { buildPodSummary } from './build-pod-summary.ts';
 import { humanDuration } from '../../printing/describe-age.ts';
 import { ageColumn, column, nameColumn, type PrintedColumn, wideColumn } from '../../printing/describe-columns.ts';

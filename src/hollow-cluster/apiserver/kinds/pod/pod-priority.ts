@@ -2,7 +2,7 @@
 import { isAbsent, ownValue, setOwn } from '../../../../machinery/api/json-map.ts';
 import { forbidden } from '../../api-errors/api-errors.ts';
 import type { WriteContext } from '../strategy.ts';
-import { type MutableJsonMap, textAt } from '../../select-field.ts';
+import { type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 
 const classes = 'priorityclasses.scheduling.k8s.io';

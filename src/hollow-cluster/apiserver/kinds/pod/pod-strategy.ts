@@ -3,11 +3,11 @@ import { explainMirrorReference } from '../../../../machinery/api/select-api-ref
 import { taintKeys } from '../../../../machinery/api/taints.ts';
 import { forbidden } from '../../api-errors/api-errors.ts';
 import type { Draft } from '../../storage/stored-object.ts';
-import { admitPodSpec, defaultPod, qosClassOf } from './pod-defaults.ts';
+import { admitPodSpec, defaultPod, qosClassOf } from '../../../../machinery/api/pod-defaults.ts';
 import { checkPodSpec } from './pod-spec-validation.ts';
 import { validatePodStatusUpdate, validatePodUpdate } from './pod-update-validation.ts';
 import { admitPriority, keepPriority } from './pod-priority.ts';
-import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../../select-field.ts';
+import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../../../../machinery/api/select-field.ts';
 import type { KindRules } from '../plain-strategy.ts';
 
 /** The API object of a static pod has it (upstream `MirrorPodAnnotationKey`). */

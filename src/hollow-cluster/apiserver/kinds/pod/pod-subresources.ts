@@ -6,7 +6,7 @@ import type { DisruptionBudgets } from '../budget/disruption-budgets.ts';
 import type { DeleteRequest, ObjectRegistry } from '../../registry/object-registry.ts';
 import { badRequest, conflict, statusError } from '../../api-errors/api-errors.ts';
 import { resourceName, type Target } from '../../registry/request-target.ts';
-import { mapAt, mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { mapAt, mapsAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 
 const bindings = { group: '', name: 'pods/binding' } as const;
 

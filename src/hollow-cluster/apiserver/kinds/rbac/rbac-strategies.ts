@@ -3,7 +3,7 @@ import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { isDnsSubdomain } from '../../../../machinery/api/names.ts';
 import { listOf, ownValue } from '../../../../machinery/api/json-map.ts';
 import { type FieldError, invalidField, requiredField, unsupportedField } from '../../api-errors/field-errors.ts';
-import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { rbacGroup } from '../../authorization/rbac-tables.ts';
 import type { KindRules } from '../plain-strategy.ts';

@@ -3,7 +3,7 @@ import { rbacGroup } from '../../authorization/rbac-tables.ts';
 import type { ControllerContext, ServerController } from '../../controllers/controller-loop.ts';
 import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { selectsLabels } from '../../../../machinery/api/label-selector.ts';
-import { mapsAt, type MutableJsonMap } from '../../select-field.ts';
+import { mapsAt, type MutableJsonMap } from '../../../../machinery/api/select-field.ts';
 
 const table = `clusterroles.${rbacGroup}`;
 

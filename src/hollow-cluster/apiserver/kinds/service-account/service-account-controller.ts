@@ -1,5 +1,5 @@
 /** Creates the service account `default` in every namespace (upstream `serviceaccount-controller`). */
-import { textAt } from '../../select-field.ts';
+import { textAt } from '../../../../machinery/api/select-field.ts';
 import type { ControllerContext, ServerController } from '../../controllers/controller-loop.ts';
 
 const accountName = 'default';

@@ -1,5 +1,5 @@
 /** Columns of Deployments, ReplicaSets, StatefulSets, DaemonSets and their scale (upstream `printDeployment` and its neighbours). */
-import { mapAt, numberAt, mapsAt, textAt, valueAt } from '../../select-field.ts';
+import { mapAt, numberAt, mapsAt, textAt, valueAt } from '../../../../machinery/api/select-field.ts';
 import {
   ageColumn,
   column,

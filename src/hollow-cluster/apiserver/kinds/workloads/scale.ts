@@ -1,7 +1,7 @@
 /** The subresource `scale` of resources with replicas (upstream `autoscaling/v1` `Scale`). */
 import { invalid } from '../../api-errors/api-errors.ts';
 import { invalidField } from '../../api-errors/field-errors.ts';
-import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt } from '../../select-field.ts';
+import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt } from '../../../../machinery/api/select-field.ts';
 import type { ObjectRegistry, WriteOptions } from '../../registry/object-registry.ts';
 import type { Target } from '../../registry/request-target.ts';
 import { assertNamed } from '../../registry/body-reader.ts';

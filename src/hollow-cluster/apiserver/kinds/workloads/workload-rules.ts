@@ -1,11 +1,11 @@
 /** Workloads that serve (upstream `pkg/apis/apps/v1/defaults.go`, `pkg/registry/apps`, `pkg/apis/apps/validation`). */
 import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { incrementGeneration, type KindRules } from '../plain-strategy.ts';
-import { defaultTemplate } from '../pod/pod-defaults.ts';
+import { defaultTemplate } from '../../../../machinery/api/pod-defaults.ts';
 import { type Endpoint, isolateStatus } from '../strategy.ts';
-import { mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { mapsAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
-import { ensureMap, fillAt, fillIn, fillZero } from '../fill-in.ts';
+import { ensureMap, fillAt, fillIn, fillZero } from '../../../../machinery/api/fill-in.ts';
 import { validateSelectorKept, validateStatefulSetChange, validateWorkload } from './workload-validation.ts';
 import { explainLabel } from '../../validation/formats.ts';
 

@@ -11,7 +11,7 @@ import {
   requiredField,
   unsupportedField,
 } from '../../api-errors/field-errors.ts';
-import { isMap, mapAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { isMap, mapAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { checkCounts, checkSelector } from '../../validation/field-checks.ts';
 import { checkPodTemplate } from '../pod/pod-spec-validation.ts';

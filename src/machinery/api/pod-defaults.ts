@@ -1,7 +1,7 @@
 /** Default values of pods (upstream `pkg/apis/core/v1/defaults.go`). */
-import type { JsonMap } from '../../../../machinery/api/json-map.ts';
-import { fillAt, fillIn, fillZero } from '../fill-in.ts';
-import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import type { JsonMap } from './json-map.ts';
+import { fillAt, fillIn, fillZero } from './fill-in.ts';
+import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from './select-field.ts';
 
 const podDefaults: Readonly<Record<string, unknown>> = {
   restartPolicy: 'Always',

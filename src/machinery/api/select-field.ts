@@ -2,7 +2,7 @@
  * Readers of objects without a guaranteed shape: the server stores what validation accepts, and a table must be printed
  * for any of it. A missing field, or one of the wrong type, reads as empty.
  */
-import { ownValue } from '../../machinery/api/json-map.ts';
+import { ownValue } from './json-map.ts';
 
 /** A JSON object that its owner may change. */
 export type MutableJsonMap = Record<string, unknown>;

@@ -1,6 +1,6 @@
 /** Sets defaults of fields: some only where the field is absent, others also where it is zero, as Go omits zeros. */
-import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
-import { isMap, type MutableJsonMap, valueAt } from '../select-field.ts';
+import { ownValue, setOwn } from './json-map.ts';
+import { isMap, type MutableJsonMap, valueAt } from './select-field.ts';
 
 type Defaults = Readonly<Record<string, unknown>>;
 
