@@ -17,6 +17,7 @@ export interface PolicyRule {
 
 const all = '*';
 
+/** A rule that allows nothing. */
 export const emptyRule: PolicyRule = {
   verbs: [],
   apiGroups: [],

@@ -5,7 +5,7 @@ import type { Authorizer } from './authorizer.ts';
 import type { Attributes } from './parse-attributes.ts';
 import type { User } from '../authentication/user.ts';
 
-/** Throws it unless the authorizer allows the request. */
+/** Throws a 403 ApiError unless the authorizer allows the request. */
 export function assertAllowed(authorizer: Authorizer, user: User, attributes: Attributes): void {
   const { allowed, reason } = authorizer.decide(user, attributes);
   if (!allowed) throw forbiddenRequest(user, attributes, reason);
