@@ -155,11 +155,6 @@ export function resourcesOf(group: string, version: string, all = servedResource
 
 /** Served groups in order, each with its versions; the core group (`''`) comes first. */
 export function servedGroups(all = servedResources): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>();
-  for (const { group, version } of all) {
-    const versions = groups.get(group) ?? [];
-    if (!versions.includes(version)) versions.push(version);
-    groups.set(group, versions);
-  }
-  return groups;
+  const groups = [...Map.groupBy(all, ({ group }) => group)];
+  return new Map(groups.map(([group, served]) => [group, [...new Set(served.map(({ version }) => version))]] as const));
 }

@@ -16,7 +16,7 @@ export interface LabelSelector {
 
 /** Whether all requirements match these labels. An empty list matches nothing. */
 export function matchesLabels(requirements: readonly LabelRequirement[], labels: Labels): boolean {
-  return requirements.length > 0 && requirements.every((requirement) => matches(requirement, labels));
+  return requirements.length > 0 && requirements.every((each) => meetsRequirement(each, ownValue(labels, each.key)));
 }
 
 /** Whether a selector matches these labels: one without requirements matches all, a missing or malformed one nothing. */
@@ -46,8 +46,14 @@ export function listRequirements(selector: LabelSelector | null | undefined): re
   return all.every(isRequirement) ? all : [];
 }
 
-function matches({ key, operator, values }: LabelRequirement, labels: Labels): boolean {
-  const value = ownValue(labels, key);
+/**
+ * Whether the value of a label, undefined without one, is as required. `Gt` and `Lt`, which node selectors and queries have
+ * too, compare integers.
+ */
+export function meetsRequirement(
+  { operator, values }: Omit<LabelRequirement, 'key'>,
+  value: string | undefined,
+): boolean {
   switch (operator) {
     case 'In':
       return value !== undefined && values?.includes(value) === true;
@@ -58,9 +64,18 @@ function matches({ key, operator, values }: LabelRequirement, labels: Labels): b
     case 'DoesNotExist':
       return value === undefined;
     default:
-      return false;
+      return compares(operator, value, values?.[0]);
   }
 }
+
+/** False for another operator, and if one of the two is not an integer. */
+function compares(operator: string, value = '', bound = ''): boolean {
+  if (!integerText.test(value) || !integerText.test(bound)) return false;
+  if (operator === 'Gt') return BigInt(value) > BigInt(bound);
+  return operator === 'Lt' && BigInt(value) < BigInt(bound);
+}
+
+const integerText = /^-?\d+$/;
 
 const operators: ReadonlyMap<string, { readonly needsValues: boolean }> = new Map([
   ['In', { needsValues: true }],

@@ -246,7 +246,7 @@ export class SimulatedApiServer {
 
   #stateOf(resource: ResourceName, selection: Selection): readonly WatchEvent[] {
     const { storage } = this.#options;
-    const objects = [...this.#cache.table(tableOf(resources[resource])).now().from('')];
+    const objects = [...this.#cache.table(tableOf(resources[resource])).now().list()];
     return objects
       .filter((object) => selection.matches(object))
       .map((object): WatchEvent => ({ type: 'ADDED', object: storage.decode(resource, object) }));

@@ -4,7 +4,6 @@ import { groupVersion, type ResourceName, resources } from '../../machinery/api/
 import { initialNamespaces } from '../../hollow-cluster/apiserver/kinds/namespace/namespace-lifecycle.ts';
 import { ObjectRegistry } from '../../hollow-cluster/apiserver/registry/object-registry.ts';
 import type { Target } from '../../hollow-cluster/apiserver/registry/request-target.ts';
-import { budgetStrategy } from '../../hollow-cluster/apiserver/kinds/budget/budget-strategy.ts';
 import { DisruptionBudgets } from '../../hollow-cluster/apiserver/kinds/budget/disruption-budgets.ts';
 import { makeStrategies } from '../../hollow-cluster/apiserver/kinds/strategies.ts';
 import type { Endpoint } from '../../hollow-cluster/apiserver/kinds/strategy.ts';
@@ -148,7 +147,7 @@ export class Storage {
   }
 
   list(resource: ResourceName): readonly KubeObject[] {
-    return [...this.store.table(tableOf(resources[resource])).now().from('')].map((stored) =>
+    return [...this.store.table(tableOf(resources[resource])).now().list()].map((stored) =>
       this.decode(resource, stored),
     );
   }
@@ -183,7 +182,7 @@ export class Storage {
 
   /** Deletes all budgets: after a restore of etcd there may be some that were deleted before. */
   deleteBudgets(): void {
-    const names = [...this.store.table(budgetStrategy.table).now().from('')].map((stored) => stored.name);
+    const names = [...this.store.table('poddisruptionbudgets.policy').now().list()].map((stored) => stored.name);
     for (const name of names) this.deleteBudget(name);
   }
 

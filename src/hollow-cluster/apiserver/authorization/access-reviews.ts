@@ -2,12 +2,11 @@
  * Responses to the review APIs: who the user is, and what a user may do (`kubectl auth can-i`, `auth whoami`, delegated
  * authentication and authorization). Nothing is stored.
  */
-import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { User } from '../authentication/user.ts';
 import { badRequest, invalid } from '../api-errors/api-errors.ts';
-import { isMap, mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
+import { isMap, mapAt, type MutableJsonMap, textAt } from '../../../machinery/api/select-field.ts';
 import type { Authorizer } from './authorizer.ts';
-import type { PolicyRule } from './decide-rule.ts';
+import { type PolicyRule, textsOf } from './decide-rule.ts';
 import type { Attributes } from './parse-attributes.ts';
 import { validateReview } from './validate-review.ts';
 
@@ -94,7 +93,7 @@ export class AccessReviews {
     const token = textAt(spec, 'token');
     if (token === '') throw badRequest('token is required for TokenReview in authentication');
     const user = this.#options.tokens.userOf(token);
-    const audiences = this.#acceptedAudiences(textsAt(spec, 'audiences'));
+    const audiences = this.#acceptedAudiences(textsOf(spec['audiences']));
     const status =
       user === undefined || audiences.length === 0
         ? { user: {}, error: 'invalid bearer token' }
@@ -128,11 +127,11 @@ function describeResourceRule({ verbs, apiGroups, resources, resourceNames }: Po
 }
 
 function userOfSpec(spec: MutableJsonMap): User {
-  const extra = Object.entries(mapAt(spec, 'extra')).map(([key, values]) => [key, stringsOf(values)] as const);
+  const extra = Object.entries(mapAt(spec, 'extra')).map(([key, values]) => [key, textsOf(values)] as const);
   return {
     name: textAt(spec, 'user'),
     uid: textAt(spec, 'uid'),
-    groups: textsAt(spec, 'groups'),
+    groups: textsOf(spec['groups']),
     extra: Object.fromEntries(extra),
   };
 }
@@ -149,12 +148,4 @@ function attributesOf(spec: MutableJsonMap): Attributes {
     namespace: textAt(attributes, 'namespace'),
     name: textAt(attributes, 'name'),
   };
-}
-
-function textsAt(fields: MutableJsonMap, name: string): readonly string[] {
-  return stringsOf(ownValue(fields, name));
-}
-
-function stringsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }

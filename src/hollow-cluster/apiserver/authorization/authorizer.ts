@@ -1,5 +1,5 @@
 /** Decides which user may do what: everything (`AlwaysAllow`), or what roles and bindings grant (`RBAC`). */
-import { ruleAllows, type PolicyRule } from './decide-rule.ts';
+import { everything, type PolicyRule, ruleAllows } from './decide-rule.ts';
 import type { Attributes } from './parse-attributes.ts';
 import type { RuleResolver } from './rule-resolver.ts';
 import { mastersGroup, type User } from '../authentication/user.ts';
@@ -22,18 +22,10 @@ export interface Authorizer {
   rulesFor(user: User, namespace: string): UserRules;
 }
 
-const everything = { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
-
 /** Every authenticated user may do everything. */
 export const alwaysAllow: Authorizer = {
   decide: () => ({ allowed: true, reason: '' }),
-  rulesFor: () => ({
-    rules: [
-      { ...everything, apiGroups: ['*'], resources: ['*'] },
-      { ...everything, nonResourceURLs: ['*'] },
-    ],
-    error: '',
-  }),
+  rulesFor: () => ({ rules: everything, error: '' }),
 };
 
 export class RbacAuthorizer implements Authorizer {

@@ -1,7 +1,7 @@
 /** Rules of roles, and the requests that they allow (upstream `pkg/apis/rbac/v1/evaluation_helpers.go`). */
 import { listOf } from '../../../machinery/api/json-map.ts';
 import { withoutTrailing } from '../../../machinery/api/without-trailing.ts';
-import { mapsAt } from '../select-field.ts';
+import { mapsAt } from '../../../machinery/api/select-field.ts';
 import type { Attributes, ResourceAttributes } from './parse-attributes.ts';
 
 export interface PolicyRule {
@@ -17,6 +17,21 @@ export interface PolicyRule {
 
 const all = '*';
 
+/** A rule that allows nothing. */
+export const emptyRule: PolicyRule = {
+  verbs: [],
+  apiGroups: [],
+  resources: [],
+  resourceNames: [],
+  nonResourceURLs: [],
+};
+
+/** The rules that allow all. */
+export const everything: readonly PolicyRule[] = [
+  { ...emptyRule, verbs: [all], apiGroups: [all], resources: [all] },
+  { ...emptyRule, verbs: [all], nonResourceURLs: [all] },
+];
+
 /** The rules of a stored role. */
 export function rulesOf(role: unknown): readonly PolicyRule[] {
   return mapsAt(role, 'rules').map((rule) => ({
@@ -28,7 +43,8 @@ export function rulesOf(role: unknown): readonly PolicyRule[] {
   }));
 }
 
-function textsOf(value: unknown): readonly string[] {
+/** The texts of a list; other items are dropped. */
+export function textsOf(value: unknown): readonly string[] {
   return listOf(value).filter((item) => typeof item === 'string');
 }
 

@@ -1,10 +1,17 @@
 /** The error of a request that the authorizer denies (upstream `responsewriters.ForbiddenStatusError`). */
 import type { ApiError } from '../../../machinery/api/api-error.ts';
 import { forbidden } from '../api-errors/api-errors.ts';
+import type { Authorizer } from './authorizer.ts';
 import type { Attributes } from './parse-attributes.ts';
 import type { User } from '../authentication/user.ts';
 
-export function forbiddenRequest(user: User, attributes: Attributes, reason: string): ApiError {
+/** Throws a 403 ApiError unless the authorizer allows the request. */
+export function assertAllowed(authorizer: Authorizer, user: User, attributes: Attributes): void {
+  const { allowed, reason } = authorizer.decide(user, attributes);
+  if (!allowed) throw forbiddenRequest(user, attributes, reason);
+}
+
+function forbiddenRequest(user: User, attributes: Attributes, reason: string): ApiError {
   const text = sanitize(describeDenial(user, attributes));
   const why = reason === '' ? text : `${text}: ${reason}`;
   if (attributes.kind === 'path') return forbidden({ group: '', name: '' }, '', why);

@@ -5,32 +5,25 @@
  */
 import { sameJson } from '../../../machinery/api/json-values.ts';
 import { forbidden, notFound } from '../api-errors/api-errors.ts';
-import { mapsAt } from '../select-field.ts';
+import { mapsAt } from '../../../machinery/api/select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import type { Authorizer } from './authorizer.ts';
-import { type PolicyRule, rulesOf } from './decide-rule.ts';
+import { everything, type PolicyRule, rulesOf } from './decide-rule.ts';
 import type { ResourceAttributes } from './parse-attributes.ts';
-import { rbacGroup, roleRefOf } from './rbac-tables.ts';
-import type { RuleResolver } from './rule-resolver.ts';
+import { rbacGroup, type RbacTables, roleRefOf } from './rbac-tables.ts';
 import { describeList, describeRule, selectMissingRules } from './select-missing-rules.ts';
 import { mastersGroup, type User } from '../authentication/user.ts';
 
 /** Called with the object to be written and the stored one. Throws if the user must not write it. */
 export type GrantCheck = (draft: Draft, stored: Draft | undefined) => void;
 
-const none = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
-const everything: readonly PolicyRule[] = [
-  { ...none, verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
-  { ...none, verbs: ['*'], nonResourceURLs: ['*'] },
-];
-
 export class GrantGuard {
   readonly #authorizer: Authorizer;
-  readonly #resolver: RuleResolver;
+  readonly #tables: RbacTables;
 
-  constructor(authorizer: Authorizer, resolver: RuleResolver) {
+  constructor(authorizer: Authorizer, tables: RbacTables) {
     this.#authorizer = authorizer;
-    this.#resolver = resolver;
+    this.#tables = tables;
   }
 
   /** The check of writes to that resource; undefined if it grants nothing. */
@@ -71,7 +64,7 @@ export class GrantGuard {
       name: roleRef.name,
     };
     if (this.#authorizer.decide(user, bind).allowed) return;
-    const rules = this.#resolver.rulesOf(roleRef, namespace);
+    const rules = this.#tables.rulesOf(roleRef, namespace);
     // As kube-apiserver, which names the resource of the request.
     if (rules === undefined) throw notFound({ group: rbacGroup, name: attributes.resource }, roleRef.name);
     this.#assertHeld(user, attributes, { name: draft.metadata.name ?? '', rules });

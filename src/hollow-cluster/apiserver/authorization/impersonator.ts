@@ -4,8 +4,8 @@
  */
 import { badRequest } from '../api-errors/api-errors.ts';
 import type { Authorizer } from './authorizer.ts';
-import { forbiddenRequest } from './forbidden-request.ts';
-import type { ResourceAttributes } from './parse-attributes.ts';
+import { assertAllowed } from './forbidden-request.ts';
+import { decodePart, type ResourceAttributes } from './parse-attributes.ts';
 import {
   accountGroups,
   anonymous,
@@ -30,13 +30,8 @@ export class Impersonator {
   userFor(requester: User, rawHeaders: readonly string[]): User {
     const wanted = readWantedUser(rawHeaders);
     if (wanted === undefined) return requester;
-    for (const needed of neededPermissions(wanted)) this.#require(requester, needed);
+    for (const needed of neededPermissions(wanted)) assertAllowed(this.#authorizer, requester, needed);
     return withImpliedGroups(wanted);
-  }
-
-  #require(user: User, attributes: ResourceAttributes): void {
-    const { allowed, reason } = this.#authorizer.decide(user, attributes);
-    if (!allowed) throw forbiddenRequest(user, attributes, reason);
   }
 }
 
@@ -96,14 +91,5 @@ function impersonationHeaders(rawHeaders: readonly string[]): ReadonlyMap<string
 
 function readExtra(values: ReadonlyMap<string, readonly string[]>): Readonly<Record<string, readonly string[]>> {
   const ofExtra = [...values].filter(([name]) => name.startsWith(extraPrefix));
-  return Object.fromEntries(ofExtra.map(([name, value]) => [unescapeKey(name.slice(extraPrefix.length)), value]));
-}
-
-function unescapeKey(key: string): string {
-  try {
-    return decodeURIComponent(key);
-  } catch (error) {
-    if (error instanceof URIError) return key;
-    throw error;
-  }
+  return Object.fromEntries(ofExtra.map(([name, value]) => [decodePart(name.slice(extraPrefix.length)), value]));
 }

@@ -51,7 +51,7 @@ const exactName = /^metadata\.name==?([^,]+)$/;
 
 export function parseAttributes(request: RequestLine): Attributes {
   // Decoded before any comparison, as the router does: otherwise another notation of a path would be authorized as another path.
-  const parts = withoutTrailing(request.path.replace(/^\/+/, ''), '/').split('/').map(decode);
+  const parts = withoutTrailing(request.path.replace(/^\/+/, ''), '/').split('/').map(decodePart);
   const [root, ...rest] = parts;
   if (root === 'api' && rest.length >= 2) return resourceAttributes('', rest.slice(1), request);
   if (root === 'apis' && rest.length >= 3) return resourceAttributes(rest[0] ?? '', rest.slice(2), request);
@@ -77,7 +77,8 @@ function locate(parts: readonly string[]): Pick<ResourceAttributes, 'resource' |
   return { namespace, resource, name, subresource };
 }
 
-function decode(part: string): string {
+/** The decoded part of a URL; as it is if it cannot be decoded. */
+export function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch (error) {

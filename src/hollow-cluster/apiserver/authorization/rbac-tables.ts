@@ -1,7 +1,8 @@
 /** Reads roles and bindings from the store. Parsed forms are kept per stored version, which never changes. */
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { mapAt, mapsAt, textAt } from '../select-field.ts';
+import { mapAt, mapsAt, textAt } from '../../../machinery/api/select-field.ts';
 import { type PolicyRule, rulesOf } from './decide-rule.ts';
 
 export const rbacGroup = 'rbac.authorization.k8s.io';
@@ -42,37 +43,28 @@ export class RbacTables {
   }
 
   clusterRoleBindings(): readonly Binding[] {
-    return [...this.#objects('clusterrolebindings', '')].map((stored) => this.#binding('ClusterRoleBinding', stored));
+    return this.#objects('clusterrolebindings').map((stored) => this.#binding('ClusterRoleBinding', stored));
   }
 
   roleBindings(namespace: string): readonly Binding[] {
-    return [...this.#objects('rolebindings', `${namespace}/`)].map((stored) => this.#binding('RoleBinding', stored));
+    return this.#objects('rolebindings', namespace).map((stored) => this.#binding('RoleBinding', stored));
   }
 
   /** The rules of the referenced role; undefined if it does not exist. `namespace` is that of the binding. */
   rulesOf({ kind, name }: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     const [plural, key] = kind === 'Role' ? ['roles', `${namespace}/${name}`] : ['clusterroles', name];
     const stored = this.#store.get(tableOf(plural), key);
-    if (stored === undefined) return undefined;
-    const rules = this.#rules.get(stored) ?? rulesOf(stored.content);
-    this.#rules.set(stored, rules);
-    return rules;
+    return stored === undefined ? undefined : getOrInsert(this.#rules, stored, ({ content }) => rulesOf(content));
   }
 
-  *#objects(plural: string, prefix: string): Iterable<StoredObject> {
-    for (const stored of this.#store.table(tableOf(plural)).now().from(prefix)) {
-      if (!stored.key.startsWith(prefix)) return;
-      yield stored;
-    }
+  #objects(plural: string, namespace?: string): readonly StoredObject[] {
+    return [...this.#store.table(tableOf(plural)).now().list(namespace)];
   }
 
   #binding(kind: string, stored: StoredObject): Binding {
-    const known = this.#bindings.get(stored);
-    if (known !== undefined) return known;
-    const { content, name, namespace } = stored;
-    const binding = { kind, name, namespace, roleRef: roleRefOf(content), subjects: subjectsOf(content) };
-    this.#bindings.set(stored, binding);
-    return binding;
+    return getOrInsert(this.#bindings, stored, ({ content, name, namespace }) => {
+      return { kind, name, namespace, roleRef: roleRefOf(content), subjects: subjectsOf(content) };
+    });
   }
 }
 

@@ -30,16 +30,11 @@ export class RuleResolver {
     for (const binding of [...this.#tables.clusterRoleBindings(), ...ofNamespace]) {
       const subject = binding.subjects.find((candidate) => appliesTo(candidate, user, binding.namespace));
       if (subject === undefined) continue;
-      const rules = this.rulesOf(binding.roleRef, binding.namespace);
+      const rules = this.#tables.rulesOf(binding.roleRef, binding.namespace);
       if (rules === undefined) errors.push(describeMissing(binding.roleRef));
       else granted.push(...rules.map((rule) => ({ rule, source: describeGrant(binding, subject) })));
     }
     return { granted, errors };
-  }
-
-  /** The rules of a role; undefined if it does not exist. `namespace` is that of the binding. */
-  rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
-    return this.#tables.rulesOf(roleRef, namespace);
   }
 }
 

@@ -2,7 +2,7 @@
  * What a set of rules grants that another does not (upstream `component-helpers/auth/rbac/validation.Covers`): a user may
  * grant only permissions that the user has.
  */
-import { type PolicyRule, pathCovers } from './decide-rule.ts';
+import { emptyRule, type PolicyRule, pathCovers } from './decide-rule.ts';
 
 const all = '*';
 
@@ -39,13 +39,12 @@ export function describeList(values: readonly string[]): string {
 
 /** Rules of one verb, group, resource and name each. */
 function splitRule(rule: PolicyRule): readonly PolicyRule[] {
-  const none = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
   const names = rule.resourceNames.length === 0 ? [[]] : rule.resourceNames.map((name) => [name]);
   const onResources = rule.apiGroups.flatMap((group) =>
     rule.resources.flatMap((resource) =>
       rule.verbs.flatMap((verb) =>
         names.map((resourceNames) => ({
-          ...none,
+          ...emptyRule,
           verbs: [verb],
           apiGroups: [group],
           resources: [resource],
@@ -55,7 +54,7 @@ function splitRule(rule: PolicyRule): readonly PolicyRule[] {
     ),
   );
   const onPaths = rule.nonResourceURLs.flatMap((path) =>
-    rule.verbs.map((verb) => ({ ...none, verbs: [verb], nonResourceURLs: [path] })),
+    rule.verbs.map((verb) => ({ ...emptyRule, verbs: [verb], nonResourceURLs: [path] })),
   );
   return [...onResources, ...onPaths];
 }

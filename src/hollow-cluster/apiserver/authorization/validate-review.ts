@@ -1,6 +1,6 @@
 /** Validates access reviews (upstream `pkg/apis/authorization/validation`). */
 import type { FieldError } from '../api-errors/field-errors.ts';
-import { isMap, mapAt, type MutableJsonMap, textAt } from '../select-field.ts';
+import { isMap, mapAt, type MutableJsonMap, textAt } from '../../../machinery/api/select-field.ts';
 
 /** `kind` is SelfSubjectAccessReview, SubjectAccessReview or LocalSubjectAccessReview. */
 export function validateReview(kind: string, body: MutableJsonMap): readonly FieldError[] {

@@ -2,7 +2,7 @@
 import { ownValue } from '../../../machinery/api/json-map.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
 import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
-import { isMap, textAt } from '../select-field.ts';
+import { isMap, textAt } from '../../../machinery/api/select-field.ts';
 
 /** Another version that kube-apiserver accepts as well. */
 const alsoAccepted = 'policy/v1beta1 Eviction';

@@ -1,10 +1,20 @@
 import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
-import { isMap, type MutableJsonMap } from '../select-field.ts';
-import { toWireField, type WireForm } from './wire-form.ts';
+import { isMap, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
+import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
+import { toWireField, toWireForm, type WireForm } from './wire-form.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 const objectMeta = 'k8s.io.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+/** The kind of an object; of a custom resource, with its schema. */
+type FormKind = GroupVersionKind & { readonly custom?: { readonly schema: Schema } };
+
+/** The wire form of an object, built-in or custom. Throws a WireFormError for a value that is invalid for its field. */
+export function toFormOf(kind: FormKind, object: MutableJsonMap): WireForm {
+  if (kind.custom !== undefined) return toCustomForm(kind.custom.schema, object);
+  return toWireForm(apiVersionOf(kind), kind.kind, object);
+}
 
 /**
  * A custom resource without the fields that its structural schema does not have (upstream `structuralschema/pruning`). The

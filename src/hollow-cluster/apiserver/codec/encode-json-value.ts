@@ -32,15 +32,8 @@ export const jsonMessages: ReadonlyMap<string, WriteFields> = new Map<string, Wr
   ['k8s.io.apimachinery.pkg.util.intstr.IntOrString', writeIntOrString],
 ]);
 
-/** Lists with a type of their own. A nil one is left out where a field has it, as a nil pointer is. */
-export const listMessages: ReadonlySet<string> = new Set([
-  'k8s.io.apimachinery.pkg.apis.meta.v1.Verbs',
-  'k8s.io.api.authentication.v1.ExtraValue',
-  'k8s.io.api.authorization.v1.ExtraValue',
-  'k8s.io.api.certificates.v1.ExtraValue',
-]);
-
-export function writeListMessage(writer: ReverseWriter, value: unknown): void {
+/** Writes a list of texts. A nil one is left out where a field has it, as a nil pointer is. */
+export function writeTextList(writer: ReverseWriter, value: unknown): void {
   if (!Array.isArray(value)) return;
   for (let index = value.length - 1; index >= 0; index -= 1) {
     writer.text(String(value[index]));

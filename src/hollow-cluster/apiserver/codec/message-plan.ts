@@ -1,8 +1,8 @@
 /** How the messages of the descriptor are written, field by field. */
 import { ownValue } from '../../../machinery/api/json-map.ts';
-import { isMap } from '../select-field.ts';
-import { jsonMessages, listMessages, writeListMessage } from './encode-json-value.ts';
-import { declaredFields, type MessageField } from './message-table.ts';
+import { isMap } from '../../../machinery/api/select-field.ts';
+import { jsonMessages, writeTextList } from './encode-json-value.ts';
+import { declaredFields, type MessageField, textLists } from './message-table.ts';
 import type { ReverseWriter } from './reverse-writer.ts';
 
 /** Writes the value of a field without its tag; undefined and null stand for the zero value. */
@@ -79,7 +79,7 @@ function planField(name: string, field: MessageField): FieldPlan {
 function typeOf(name: string): ValueType {
   const scalar = scalars.get(name);
   if (scalar !== undefined) return scalar;
-  if (listMessages.has(name)) return { wire: 2, isSlice: true, write: delimited(writeListMessage) };
+  if (textLists.has(name)) return { wire: 2, isSlice: true, write: delimited(writeTextList) };
   const single = jsonMessages.get(name);
   if (single !== undefined) return { wire: 2, write: delimited(single) };
   const plan = messagePlanOf(name);

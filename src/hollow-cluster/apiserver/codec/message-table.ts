@@ -1,4 +1,5 @@
 /** The types of request bodies, flat and by name: used by decoding, OpenAPI and strict field validation. */
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import { apiVersionOf, servedResources, type GroupVersionKind } from '../resources.ts';
 
 import descriptor from './descriptor.json' with { type: 'json' };
@@ -32,6 +33,14 @@ const packages: ReadonlyMap<string, string> = new Map(
     .flatMap((served) => [served, ...served.subresources.map(({ responseKind }) => responseKind)])
     .map((kind) => [apiVersionOf(kind), packageNameOf(kind)] as const),
 );
+
+/** Messages whose JSON form is a list of texts. */
+export const textLists: ReadonlySet<string> = new Set([
+  `${metaPackage}.Verbs`,
+  'k8s.io.api.authentication.v1.ExtraValue',
+  'k8s.io.api.authorization.v1.ExtraValue',
+  'k8s.io.api.certificates.v1.ExtraValue',
+]);
 
 const declared = new Map(listMessages(descriptor, ''));
 const flattened = new Map<string, MessageFields>();
@@ -87,22 +96,14 @@ export function declaredFields(name: string): Readonly<Record<string, MessageFie
 
 /** The JSON fields of a message by its full name; undefined for a scalar type. */
 export function messageFields(name: string): MessageFields | undefined {
-  const known = flattened.get(name);
-  if (known !== undefined) return known;
   const fields = declared.get(name);
   if (fields === undefined) return undefined;
-  const flat = new Map(Object.entries(fields).flatMap(flatten));
-  flattened.set(name, flat);
-  return flat;
+  return getOrInsert(flattened, name, () => new Map(Object.entries(fields).flatMap(flatten)));
 }
 
 /** The entries of {@link messageFields}; empty for a scalar type. */
 export function listMessageFields(name: string): readonly (readonly [string, MessageField])[] {
-  const known = listed.get(name);
-  if (known !== undefined) return known;
-  const fields = [...(messageFields(name) ?? [])];
-  listed.set(name, fields);
-  return fields;
+  return getOrInsert(listed, name, () => [...(messageFields(name) ?? [])]);
 }
 
 function flatten([name, field]: readonly [string, MessageField]): readonly (readonly [string, MessageField])[] {

@@ -42,6 +42,13 @@ export function stringifyExact(value: unknown, indent?: number): string {
   }
 }
 
+/** JSON as Go writes it, so that it can be part of HTML. */
+export function escapeAsGo(json: string): string {
+  return json.replaceAll(/[<>&\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
 function rawInteger(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;
 }

@@ -6,8 +6,8 @@
 import protobuf from 'protobufjs/light.js';
 import { ownValue, setOwn, textOf } from '../../../machinery/api/json-map.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
-import { isMap, type MutableJsonMap, textAt } from '../select-field.ts';
-import { messageNameOf } from './message-table.ts';
+import { isMap, type MutableJsonMap, textAt } from '../../../machinery/api/select-field.ts';
+import { messageNameOf, textLists } from './message-table.ts';
 import { toWireForm } from './wire-form.ts';
 import { exactInteger, parseExactJson } from './parse-exact-json.ts';
 import { formatTime, isRepresentable } from '../../../machinery/api/timestamps.ts';
@@ -110,10 +110,7 @@ const jsonValues: Readonly<Record<string, (message: Decoded) => unknown>> = {
   'k8s.io.apimachinery.pkg.api.resource.Quantity': (quantity) => textOf(quantity['string']) || '0',
   'k8s.io.apimachinery.pkg.util.intstr.IntOrString': (either) =>
     numberOf(either['type']) === 1 ? textOf(either['strVal']) : numberOf(either['intVal']),
-  'k8s.io.apimachinery.pkg.apis.meta.v1.Verbs': (value) => value['items'] ?? [],
-  'k8s.io.api.authentication.v1.ExtraValue': (value) => value['items'] ?? [],
-  'k8s.io.api.authorization.v1.ExtraValue': (value) => value['items'] ?? [],
-  'k8s.io.api.certificates.v1.ExtraValue': (value) => value['items'] ?? [],
+  ...Object.fromEntries([...textLists].map((name) => [name, (list: Decoded) => list['items'] ?? []] as const)),
 };
 
 /** An integer of 64 bits, as the protobuf package decodes it, in the form of {@link parseExactJson}. */

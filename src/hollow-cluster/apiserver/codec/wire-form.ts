@@ -7,8 +7,8 @@ import { isInt64 } from './parse-exact-json.ts';
 import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
 import { canonicalQuantity } from '../../../machinery/api/quantity.ts';
 import { formatTime, isCanonicalTime, parseTimestamp } from '../../../machinery/api/timestamps.ts';
-import { isMap, type MutableJsonMap } from '../select-field.ts';
-import { listMessageFields, type MessageField, messageFields, messageNameOf } from './message-table.ts';
+import { isMap, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
+import { listMessageFields, type MessageField, messageFields, messageNameOf, textLists } from './message-table.ts';
 
 export interface WireForm {
   readonly object: MutableJsonMap;
@@ -46,31 +46,25 @@ const int32: Scalar = {
     return fits ? value : failType(path, 'an integer of 32 bits', value);
   },
 };
+/** Any value of the type of the zero. */
+function likeZero(zero: string | boolean, wanted: string): Scalar {
+  return { zero, read: (value, path) => (typeof value === typeof zero ? value : failType(path, wanted, value)) };
+}
+
 const anyValue: Scalar = { zero: null, read: (value) => value };
 const metaPackage = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
 /** Scalars by the type of the field; the other types are messages. */
 const scalars: ReadonlyMap<string, Scalar> = new Map([
-  [
-    'string',
-    { zero: '', read: (value, path) => (typeof value === 'string' ? value : failType(path, 'a string', value)) },
-  ],
-  [
-    'bool',
-    {
-      zero: false,
-      read: (value, path) => (typeof value === 'boolean' ? value : failType(path, 'true or false', value)),
-    },
-  ],
+  ['string', likeZero('', 'a string')],
+  ['bool', likeZero(false, 'true or false')],
   ['int32', int32],
   ['int64', int64],
   ['bytes', { zero: null, read: readBytes }],
   [`${metaPackage}.Time`, { zero: null, read: readTime }],
   [`${metaPackage}.MicroTime`, { zero: null, read: readMicroTime }],
   [`${metaPackage}.FieldsV1`, anyValue],
-  ['k8s.io.api.authentication.v1.ExtraValue', anyValue],
-  ['k8s.io.api.authorization.v1.ExtraValue', anyValue],
-  ['k8s.io.api.certificates.v1.ExtraValue', anyValue],
+  ...[...textLists].map((name) => [name, anyValue] as const),
   ['k8s.io.apimachinery.pkg.runtime.RawExtension', anyValue],
   ['k8s.io.apimachinery.pkg.api.resource.Quantity', { zero: '0', read: readQuantity }],
   [

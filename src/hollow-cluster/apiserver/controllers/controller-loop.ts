@@ -5,7 +5,17 @@
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import type { StoreChange } from '../storage/store-change.ts';
+import type { ObjectRegistry } from '../registry/object-registry.ts';
+import type { ServedTargets } from '../registry/served-targets.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
+
+/** What a controller reads and writes. */
+export interface ControllerContext {
+  readonly store: VersionedStore;
+  readonly registry: ObjectRegistry;
+  readonly clock: Clock;
+  readonly targets: ServedTargets;
+}
 
 export interface ServerController {
   /** Name of the controller in kube-controller-manager. */

@@ -4,7 +4,7 @@
  * descriptions, which would be larger than all else in them.
  */
 import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
-import { type MessageField, messageFields } from '../codec/message-table.ts';
+import { type MessageField, messageFields, textLists } from '../codec/message-table.ts';
 import type { GroupVersionKind, ServedResource } from '../resources.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -22,9 +22,7 @@ const valueSchemas: Readonly<Record<string, Schema>> = {
     format: 'int-or-string',
     oneOf: [{ type: 'integer' }, { type: 'string' }],
   },
-  'k8s.io.api.authentication.v1.ExtraValue': { type: 'array', items: { type: 'string' } },
-  'k8s.io.api.authorization.v1.ExtraValue': { type: 'array', items: { type: 'string' } },
-  'k8s.io.api.certificates.v1.ExtraValue': { type: 'array', items: { type: 'string' } },
+  ...Object.fromEntries([...textLists].map((name) => [name, { type: 'array', items: { type: 'string' } }] as const)),
 };
 
 const scalarSchemas: Readonly<Record<string, Schema>> = {

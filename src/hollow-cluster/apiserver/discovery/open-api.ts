@@ -1,4 +1,5 @@
 /** The OpenAPI v3 documents, one for each group version. They are built at the first request and cached. */
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import { messageNameOf } from '../codec/message-table.ts';
 import { type EncodedDocument, encodeDocument } from './content-hash.ts';
 import { pathsOf } from './open-api-paths.ts';
@@ -44,11 +45,8 @@ export class OpenApi {
 
   /** The response to `/openapi/v3/PATH`, PATH being `api/v1` or `apis/GROUP/VERSION`; undefined if it is not served. */
   document(path: string): EncodedDocument | undefined {
-    const known = this.#documents.get(path);
-    if (known !== undefined || !this.#paths().includes(path)) return known;
-    const made = encodeDocument(this.#describe(path));
-    this.#documents.set(path, made);
-    return made;
+    if (!this.#paths().includes(path)) return undefined;
+    return getOrInsert(this.#documents, path, () => encodeDocument(this.#describe(path)));
   }
 
   #describe(path: string): Schema {

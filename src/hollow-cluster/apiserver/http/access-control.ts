@@ -1,9 +1,9 @@
 /** Who sends a request, for whom, and whether that user may: authentication, impersonation, authorization, in this order. */
 import type { Authorizer } from '../authorization/authorizer.ts';
-import { forbiddenRequest } from '../authorization/forbidden-request.ts';
+import { assertAllowed } from '../authorization/forbidden-request.ts';
 import type { GrantCheck, GrantGuard } from '../authorization/grant-guard.ts';
 import type { Impersonator } from '../authorization/impersonator.ts';
-import { parseAttributes, type ResourceAttributes } from '../authorization/parse-attributes.ts';
+import { parseAttributes } from '../authorization/parse-attributes.ts';
 import { anonymous, type User } from '../authentication/user.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { Exchange } from './exchange.ts';
@@ -32,28 +32,21 @@ export class AccessControl {
     const attributes = parseAttributes(request);
     const requester = authenticator.authenticate(request.incoming);
     const user = impersonator.userFor(requester, request.incoming.rawHeaders);
-    const { allowed, reason } = authorizer.decide(user, attributes);
-    if (!allowed) throw forbiddenRequest(user, attributes, reason);
+    assertAllowed(authorizer, user, attributes);
     return user;
   }
 
   /** The check of the object that the request writes; undefined if it may be any. */
   writeCheckOf(exchange: Exchange): GrantCheck | undefined {
     const attributes = parseAttributes(exchange);
-    const { grants } = this.#options;
+    const { grants, authorizer } = this.#options;
     if (attributes.kind !== 'resource' || grants === undefined) return undefined;
     const { user } = exchange;
     const check = grants.checkFor(user, attributes);
     return (draft, stored) => {
-      if (stored === undefined) this.#assertMayCreate(user, attributes);
+      // PUT and apply create a missing object only for a user who may create it (upstream `withAuthorization`).
+      if (stored === undefined) assertAllowed(authorizer, user, { ...attributes, verb: 'create' });
       check?.(draft, stored);
     };
-  }
-
-  /** PUT and apply create a missing object only for a user who may create it (upstream `withAuthorization`). */
-  #assertMayCreate(user: User, attributes: ResourceAttributes): void {
-    const creation = { ...attributes, verb: 'create' };
-    const { allowed, reason } = this.#options.authorizer.decide(user, creation);
-    if (!allowed) throw forbiddenRequest(user, creation, reason);
   }
 }

@@ -23,7 +23,6 @@ import { DisruptionBudgets } from '../kinds/budget/disruption-budgets.ts';
 import { PodSubresources } from '../kinds/pod/pod-subresources.ts';
 import { ServedTargets } from '../registry/served-targets.ts';
 import { makeStrategies } from '../kinds/strategies.ts';
-import type { Strategy } from '../kinds/strategy.ts';
 import { VersionedStore } from '../storage/versioned-store.ts';
 import type { WindowSize } from '../storage/watch-window.ts';
 import { DocumentHandler } from './document-handler.ts';
@@ -180,12 +179,8 @@ function assemble(options: ApiServerOptions, { admin, caPem }: Secrets): Parts {
   if (mode === 'RBAC') createBootstrapPolicy(registry, targets);
   const tokens = [admin, ...(options.tokens ?? []).slice(1), ...(options.users ?? [])];
   const { access, ...security } = makeSecurity({ store, mode, tokens });
-  const budgets = new DisruptionBudgets({
-    store,
-    registry,
-    clock,
-    target: targets.of('policy', 'poddisruptionbudgets'),
-  });
+  const context = { store, registry, clock, targets };
+  const budgets = new DisruptionBudgets({ ...context, target: targets.of('policy', 'poddisruptionbudgets') });
   const lister = new ObjectLister(store);
   const ticker = new WatchTicker(clock, options.bookmarkPeriodMs);
   const limiter = new InflightLimiter();
@@ -199,7 +194,7 @@ function assemble(options: ApiServerOptions, { admin, caPem }: Secrets): Parts {
     access,
     documents: new DocumentHandler(store, () => ({ inFlight: limiter.inFlight, watches: ticker.size }), served),
     resources: new ResourceHandler({
-      strategies,
+      targets,
       registry,
       lister,
       clock,
@@ -209,22 +204,16 @@ function assemble(options: ApiServerOptions, { admin, caPem }: Secrets): Parts {
       watches: new WatchOpener({ store, lister, ticker, stall, clock, random, logger }),
     }),
   });
-  const expiry = new EventExpiry(store, strategyOf(strategies, 'events'), clock, options.eventTtlMs);
+  const expiry = new EventExpiry(store, targets.of('', 'events').strategy, clock, options.eventTtlMs);
   const controllers = [
-    new SystemNamespaceController(registry, targets),
-    ...makeServerControllers(options.controllers ?? [], { store, registry, clock, targets }),
+    new SystemNamespaceController(context),
+    ...makeServerControllers(options.controllers ?? [], context),
   ];
   return { store, expiry, ticker, requests, stall, controllers };
 }
 
 function windowOf({ watchWindow }: ApiServerOptions): WindowSize | undefined {
   return watchWindow === undefined ? undefined : { eventsMin: watchWindow, eventsMax: watchWindow };
-}
-
-function strategyOf(strategies: ReadonlyMap<string, Strategy>, plural: string): Strategy {
-  const strategy = strategies.get(plural);
-  if (strategy === undefined) throw new Error(`no strategy for ${plural}`);
-  return strategy;
 }
 
 async function expireEvents(

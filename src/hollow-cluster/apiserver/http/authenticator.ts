@@ -2,13 +2,7 @@
 import { statusError } from '../api-errors/api-errors.ts';
 import { anonymous, authenticatedGroup, type User } from '../authentication/user.ts';
 import { headerOf, type Incoming } from './exchange.ts';
-import type { StaticTokens } from './static-tokens.ts';
-
-interface AuthenticatorOptions {
-  readonly tokens: StaticTokens;
-  /** Whether requests without a token are those of system:anonymous; otherwise they are refused. */
-  readonly allowsAnonymous: boolean;
-}
+import type { TokenUser } from './static-tokens.ts';
 
 /** Audiences of this server, for which a static token is valid. */
 export const serverAudiences: readonly string[] = ['https://kubernetes.default.svc'];
@@ -16,16 +10,19 @@ export const serverAudiences: readonly string[] = ['https://kubernetes.default.s
 const bearer = /^Bearer +(\S+) *$/i;
 
 export class Authenticator {
-  readonly #options: AuthenticatorOptions;
+  readonly #users: ReadonlyMap<string, User>;
+  readonly #allowsAnonymous: boolean;
 
-  constructor(options: AuthenticatorOptions) {
-    this.#options = options;
+  /** `allowsAnonymous`: requests without a token are those of system:anonymous; otherwise they are refused. */
+  constructor(tokens: readonly TokenUser[], allowsAnonymous: boolean) {
+    this.#users = new Map(tokens.map(({ token, user: name, uid, groups }) => [token, { name, uid, groups }]));
+    this.#allowsAnonymous = allowsAnonymous;
   }
 
   /** Throws a 401 ApiError for an invalid token, and without a bearer token unless anonymous requests are allowed. */
   authenticate(incoming: Incoming): User {
     const token = bearer.exec(headerOf(incoming, 'authorization'))?.[1];
-    if (token === undefined && this.#options.allowsAnonymous) return anonymous;
+    if (token === undefined && this.#allowsAnonymous) return anonymous;
     const user = token === undefined ? undefined : this.userOf(token);
     if (user === undefined) throw statusError(401, 'Unauthorized', 'Unauthorized');
     return user;
@@ -33,7 +30,7 @@ export class Authenticator {
 
   /** The user of a token, as a member of the group of authenticated users; undefined if it is unknown. */
   userOf(token: string): User | undefined {
-    const user = this.#options.tokens.userOf(token);
+    const user = this.#users.get(token);
     if (user === undefined || user.groups.includes(authenticatedGroup)) return user;
     return { ...user, groups: [...user.groups, authenticatedGroup] };
   }

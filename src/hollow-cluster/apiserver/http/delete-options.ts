@@ -2,10 +2,10 @@
 import { isAbsent } from '../../../machinery/api/json-map.ts';
 import { badRequest, invalidOptions } from '../api-errors/api-errors.ts';
 import { type FieldError, invalidField, unsupportedField } from '../api-errors/field-errors.ts';
-import { toWireForm, WireFormError } from '../codec/wire-form.ts';
+import { readForm } from '../registry/body-reader.ts';
 import type { DeleteRequest } from '../registry/object-registry.ts';
 import { isSet, integerOf } from '../registry/list-query.ts';
-import { isMap, type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
+import { isMap, type MutableJsonMap, numberAt, textAt } from '../../../machinery/api/select-field.ts';
 import { decodeBody } from './request-body.ts';
 import { validateDryRun } from './write-query.ts';
 
@@ -20,12 +20,7 @@ export function decodeDeleteOptions(bytes: Buffer, contentType: string): Mutable
   if (kind !== 'DeleteOptions') {
     throw badRequest(`the options of a deletion must be DeleteOptions (got ${String(apiVersion)} ${String(kind)})`);
   }
-  try {
-    return toWireForm('v1', 'DeleteOptions', fields).object;
-  } catch (error) {
-    if (error instanceof WireFormError) throw badRequest(error.message);
-    throw error;
-  }
+  return readForm(fields, optionsKind, badRequest).object;
 }
 
 /** The options of a body, otherwise those of the query: never both. Throws 400 and 422 ApiErrors. */

@@ -1,4 +1,5 @@
 /** The encoding of watch events, which is shared by all watchers that request the same form. */
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import { contentOf, type EventType } from '../registry/watched-change.ts';
 import type { StoreChange } from '../storage/store-change.ts';
 import type { Presenter } from './presenter.ts';
@@ -30,14 +31,8 @@ export class EventEncoder {
   #encodeShared(change: StoreChange, type: EventType, presenter: Presenter, first: boolean): Buffer {
     const { eventKey } = presenter;
     if (eventKey === undefined) return presenter.event(type, contentOf(change, type), first);
-    const lines = this.#lines.get(change) ?? new Map<string, Buffer>();
-    this.#lines.set(change, lines);
-    const key = `${type}/${eventKey}`;
-    const known = lines.get(key);
-    if (known !== undefined) return known;
-    const line = presenter.event(type, contentOf(change, type), first);
-    lines.set(key, line);
-    return line;
+    const lines = getOrInsert(this.#lines, change, () => new Map<string, Buffer>());
+    return getOrInsert(lines, `${type}/${eventKey}`, () => presenter.event(type, contentOf(change, type), first));
   }
 }
 

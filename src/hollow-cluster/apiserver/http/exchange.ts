@@ -1,6 +1,7 @@
 /** One request and its response, the same for HTTP/1.1 and HTTP/2. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Stream } from 'node:http2';
+import type { Writable } from 'node:stream';
 import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { User } from '../authentication/user.ts';
 
@@ -26,7 +27,8 @@ export function headerOf(incoming: Incoming, name: string): string {
 
 /** Resolves when the socket accepts more data, or the signal aborts. */
 export async function write(outgoing: Outgoing, chunk: Uint8Array, signal: AbortSignal): Promise<void> {
-  if (signal.aborted || writeTo(outgoing, chunk)) return;
+  const writable: Writable = outgoing;
+  if (signal.aborted || writable.write(chunk)) return;
   await new Promise<void>((resolve) => {
     const go = (): void => {
       outgoing.removeListener('drain', go);
@@ -38,32 +40,26 @@ export async function write(outgoing: Outgoing, chunk: Uint8Array, signal: Abort
   });
 }
 
-function writeTo(outgoing: Outgoing, chunk: Uint8Array): boolean {
-  return 'stream' in outgoing ? outgoing.write(chunk) : outgoing.write(chunk);
-}
-
 /** Ends the response, cleanly and once. */
-export function finish(outgoing: Outgoing, last: Uint8Array = new Uint8Array()): void {
-  if (outgoing.writableEnded) return;
-  if ('stream' in outgoing) outgoing.end(last);
-  else outgoing.end(last);
+export function finish(outgoing: Writable, last: Uint8Array = new Uint8Array()): void {
+  if (!outgoing.writableEnded) outgoing.end(last);
 }
 
 /** Sends a complete response, headers and body in one write. */
 export function respond(outgoing: Outgoing, code: number, headers: OutgoingHttpHeaders, body: Uint8Array): void {
-  if ('stream' in outgoing) outgoing.writeHead(code, headers);
-  else outgoing.writeHead(code, headers);
+  writeHead(outgoing, code, headers);
   finish(outgoing, body);
 }
 
 /** Sends status and headers now, before the body. */
 export function begin(outgoing: Outgoing, code: number, headers: OutgoingHttpHeaders): void {
-  if ('stream' in outgoing) {
-    outgoing.writeHead(code, headers);
-  } else {
-    outgoing.writeHead(code, headers);
-    outgoing.flushHeaders();
-  }
+  writeHead(outgoing, code, headers);
+  if (!('stream' in outgoing)) outgoing.flushHeaders();
+}
+
+function writeHead(outgoing: Outgoing, code: number, headers: OutgoingHttpHeaders): void {
+  if ('stream' in outgoing) outgoing.writeHead(code, headers);
+  else outgoing.writeHead(code, headers);
 }
 
 /** Ends an incomplete response at once, in a way that the client detects, and drops what is not sent yet. */

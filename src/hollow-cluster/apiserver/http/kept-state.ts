@@ -1,17 +1,18 @@
 /** What a server takes over from the data dir: objects, its certificate and the token of the administrator. */
 import { X509Certificate } from 'node:crypto';
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import { parseExactJson } from '../codec/parse-exact-json.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
-import { toCustomForm } from '../codec/custom-form.ts';
-import { toWireForm, WireFormError } from '../codec/wire-form.ts';
+import { toFormOf } from '../codec/custom-form.ts';
+import { WireFormError } from '../codec/wire-form.ts';
 import type { DataDir } from '../data-dir/data-dir.ts';
 import { DataDirError } from '../data-dir/data-dir-error.ts';
 import type { StoredRow } from '../data-dir/object-database.ts';
 import { buildStored } from '../registry/stored-version.ts';
 import type { Strategy } from '../kinds/strategy.ts';
-import { apiVersionOf, type ServedResource, tableOf } from '../resources.ts';
-import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
+import { type ServedResource, tableOf } from '../resources.ts';
+import { isMap, mapAt } from '../../../machinery/api/select-field.ts';
 import { snapshotOf } from '../storage/resource-table.ts';
 import { type Draft, isDraft, type StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
@@ -89,7 +90,7 @@ export function restoreObjects(store: VersionedStore, options: RestoreOptions): 
         continue;
       }
       const draft = restoredDraft(row, { strategy, resource, logger });
-      pushTo(objects, row.table, buildStored(strategy, draft, row.revision));
+      getOrInsert(objects, row.table, () => []).push(buildStored(strategy, draft, row.revision));
     }
     for (const [resource, count] of unserved) logger.warn({ resource, count }, 'kept objects are not served');
     const tables = new Map([...objects].map(([name, stored]) => [name, snapshotOf(stored)] as const));
@@ -124,12 +125,6 @@ function parseObject({ json, table, key }: StoredRow): Draft {
   return parsed;
 }
 
-function pushTo<V>(map: Map<string, V[]>, key: string, value: V): void {
-  const values = map.get(key);
-  if (values === undefined) map.set(key, [value]);
-  else values.push(value);
-}
-
 /** The resource whose form a table of the store has: of events, which two groups serve, the one of the core group. */
 function ofTables(all: readonly ServedResource[]): ReadonlyMap<string, ServedResource> {
   const resources = new Map<string, ServedResource>();
@@ -147,16 +142,9 @@ function ofTables(all: readonly ServedResource[]): ReadonlyMap<string, ServedRes
  */
 function keptForm({ metadata, ...fields }: Draft, served: ServedResource, strategy: Strategy): Draft {
   const { managedFields, ...others } = metadata;
-  const object = decode({ metadata: others, ...fields }, served);
+  const { object } = toFormOf(served, { metadata: others, ...fields });
   const draft: Draft = { ...object, metadata: mapAt(object, 'metadata') };
   if (managedFields !== undefined) draft.metadata['managedFields'] = managedFields;
   strategy.setDefaults(draft);
   return draft;
-}
-
-function decode(fields: MutableJsonMap, served: ServedResource): MutableJsonMap {
-  const { custom } = served;
-  return custom === undefined
-    ? toWireForm(apiVersionOf(served), served.kind, fields).object
-    : toCustomForm(custom.schema, fields).object;
 }

@@ -4,7 +4,7 @@ import { stringifyExact } from '../codec/parse-exact-json.ts';
 import type { ApiError } from '../../../machinery/api/api-error.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import { encodeEnvelope } from '../codec/protobuf-encoder.ts';
-import { type MutableJsonMap, textAt } from '../select-field.ts';
+import { type MutableJsonMap, textAt } from '../../../machinery/api/select-field.ts';
 import { contentTypeOf, jsonType, type ResponseForm, type WireFormat } from './accept.ts';
 import { begin, type Exchange, finish, respond, write } from './exchange.ts';
 import type { KubeObject } from '../../../machinery/api/meta.ts';

@@ -9,7 +9,7 @@ import { readYaml, type YamlDocument } from '../../../machinery/yaml/yaml-reader
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
 import type { ObjectPatch, PatchKind } from '../patch/object-patch.ts';
 import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
-import { isMap, type MutableJsonMap } from '../select-field.ts';
+import { isMap, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import { bodyTypeOf } from './accept.ts';
 import { type Exchange, headerOf, type Incoming } from './exchange.ts';
 

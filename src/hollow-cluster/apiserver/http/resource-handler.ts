@@ -3,13 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { AccessReviews } from '../authorization/access-reviews.ts';
-import {
-  type GroupVersionKind,
-  type ServedResource,
-  type ServedSubresource,
-  tableOf,
-  type Verb,
-} from '../resources.ts';
+import type { GroupVersionKind, ServedResource, ServedSubresource, Verb } from '../resources.ts';
 import { type IncludeObject, parseIncludeObject } from '../printing/table.ts';
 import { isSet, limitOf, parseListPlan, parseWatchPlan, requireRevision } from '../registry/list-query.ts';
 import type { ObjectLister } from '../registry/object-lister.ts';
@@ -18,11 +12,13 @@ import { type PatchKind, patchObject } from '../patch/object-patch.ts';
 import type { PodSubresources } from '../kinds/pod/pod-subresources.ts';
 import { badRequest, methodNotAllowed } from '../api-errors/api-errors.ts';
 import { fieldLabelsOf, type Target } from '../registry/request-target.ts';
-import { alignNamespace, readTypedBody } from '../registry/typed-body.ts';
+import type { ServedTargets } from '../registry/served-targets.ts';
+import { alignNamespace } from '../registry/body-reader.ts';
+import { readTypedBody } from '../registry/typed-body.ts';
 import { buildScale, writeScale } from '../kinds/workloads/scale.ts';
 import { parseSelection, type Selection } from '../registry/selection.ts';
-import type { Endpoint, Strategy } from '../kinds/strategy.ts';
-import { mapAt, type MutableJsonMap } from '../select-field.ts';
+import type { Endpoint } from '../kinds/strategy.ts';
+import { mapAt, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import { bodyTypeOf, chooseForm, chooseFormat, type ResponseForm, type WireFormat } from './accept.ts';
 import type { AccessControl } from './access-control.ts';
 import { decodeDeleteOptions, parseDeleteRequest } from './delete-options.ts';
@@ -37,7 +33,7 @@ import type { WatchOpener } from './watch-opener.ts';
 import { parseApplyOptions, parseWriteOptions } from './write-query.ts';
 
 interface ResourceHandlerOptions {
-  readonly strategies: ReadonlyMap<string, Strategy>;
+  readonly targets: ServedTargets;
   readonly registry: ObjectRegistry;
   readonly lister: ObjectLister;
   readonly pods: PodSubresources;
@@ -50,11 +46,6 @@ interface ResourceHandlerOptions {
 interface Call extends ResourceRoute {
   readonly exchange: Exchange;
   readonly verb: Verb;
-}
-
-interface Presentation {
-  readonly format: WireFormat;
-  readonly presenter: Presenter;
 }
 
 const patchTypes: Readonly<Record<string, PatchKind>> = {
@@ -124,9 +115,8 @@ export class ResourceHandler {
       case 'watch':
         return this.#watch(call, headers);
       case 'create':
-        return this.#create(call);
       case 'update':
-        return this.#update(call);
+        return this.#write(call, call.verb);
       case 'patch':
         return this.#patch(call);
       case 'delete':
@@ -163,23 +153,13 @@ export class ResourceHandler {
     });
   }
 
-  async #create(call: Call): Promise<Reply> {
+  async #write(call: Call, verb: 'create' | 'update'): Promise<Reply> {
     const target = this.#target(call);
     if (call.served.namespaced && target.namespace === undefined) throw methodNotAllowed();
     const presenter = this.#presenter(call);
-    const options = this.#writeOptions(call, 'CreateOptions');
+    const options = this.#writeOptions(call, verb === 'create' ? 'CreateOptions' : 'UpdateOptions');
     const { value, repeated } = await this.#body(call);
-    return written(presenter, this.#options.registry.create(target, value, { ...options, problems: repeated }));
-  }
-
-  async #update(call: Call): Promise<Reply> {
-    const presenter = this.#presenter(call);
-    const options = this.#writeOptions(call, 'UpdateOptions');
-    const { value, repeated } = await this.#body(call);
-    return written(
-      presenter,
-      this.#options.registry.update(this.#target(call), value, { ...options, problems: repeated }),
-    );
+    return written(presenter, this.#options.registry[verb](target, value, { ...options, problems: repeated }));
   }
 
   async #patch(call: Call): Promise<Reply> {
@@ -207,12 +187,12 @@ export class ResourceHandler {
   }
 
   async #delete(call: Call): Promise<Reply> {
-    const { format, presenter } = this.#presentation(call);
+    const presenter = this.#presenter(call);
     const target = this.#target(call);
     const request = parseDeleteRequest(call.exchange.query, await this.#deleteBody(call));
     const deleted = this.#options.registry.delete(target, request);
     const asStatus = deleted.removed && !target.strategy.returnsDeleted;
-    if (asStatus) return objectReply(200, deletedStatus(target, deleted), format);
+    if (asStatus) return objectReply(200, deletedStatus(target, deleted), presenter.usesJson ? 'json' : 'protobuf');
     return bytesReply(200, presenter.contentType, presenter.object(deleted.object));
   }
 
@@ -270,10 +250,7 @@ export class ResourceHandler {
     const metadata = { name: call.name ?? '', namespace: call.namespace ?? '' };
     const current = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata, spec: mapAt(spec) };
     const value = patchObject(current, patch);
-    const body = { value, repeated: patch.problems };
-    const { object, warnings } = readTypedBody(body, bodyKindOf(call), options.fieldValidation);
-    alignNamespace(object, call.namespace);
-    return { object, options, warnings };
+    return readBodyOf(call, { value, repeated: patch.problems }, options);
   }
 
   /** No containers run, so the log of an existing pod is empty. */
@@ -293,23 +270,16 @@ export class ResourceHandler {
   }
 
   #target({ served, namespace, name, subresource }: Call): Target {
-    const strategy = this.#options.strategies.get(tableOf(served));
-    if (strategy === undefined) throw new Error(`no strategy for ${served.plural}`);
-    return { served, strategy, namespace, name, endpoint: endpointOf(subresource) };
+    return { ...this.#options.targets.all(served), namespace, name, endpoint: endpointOf(subresource) };
   }
 
   /** Called before any write: an unacceptable response form must be rejected first. */
   #presenter(call: Call): Presenter {
-    return this.#presentation(call).presenter;
-  }
-
-  #presentation(call: Call): Presentation {
     const { exchange, served } = call;
     const form = responseFormOf(call);
-    const { format } = form;
-    if (format === 'protobuf') return { format, presenter: new ProtobufPresenter(served, form) };
+    if (form.format === 'protobuf') return new ProtobufPresenter(served, form);
     const presentation = { ...form, pretty: form.pretty || wantsIndent(exchange) };
-    return { format, presenter: new JsonPresenter(served, presentation, this.#options.clock) };
+    return new JsonPresenter(served, presentation, this.#options.clock);
   }
 
   async #body(call: Call): Promise<RequestBody> {
@@ -320,10 +290,7 @@ export class ResourceHandler {
   /** A body that is not stored. Its response has one form only. */
   async #typedBody(call: Call, kind: Parameters<typeof optionsOf>[1]): Promise<TypedRequest> {
     const body = await this.#body(call);
-    const options = optionsOf(call, kind);
-    const { object, warnings } = readTypedBody(body, bodyKindOf(call), options.fieldValidation);
-    alignNamespace(object, call.namespace);
-    return { object, warnings, options };
+    return readBodyOf(call, body, optionsOf(call, kind));
   }
 
   async #deleteBody(call: Call): Promise<MutableJsonMap | undefined> {
@@ -335,6 +302,12 @@ export class ResourceHandler {
 
 interface TypedRequest extends ReturnType<typeof readTypedBody> {
   readonly options: WriteOptions;
+}
+
+function readBodyOf(call: Call, body: RequestBody, options: WriteOptions): TypedRequest {
+  const { object, warnings } = readTypedBody(body, bodyKindOf(call), options.fieldValidation);
+  alignNamespace(object, call.namespace);
+  return { object, warnings, options };
 }
 
 /** The kind of the body of a create or update. */

@@ -9,7 +9,7 @@ import { RuleResolver } from '../authorization/rule-resolver.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
 import { AccessControl } from './access-control.ts';
 import { isPublicPath } from './document-handler.ts';
-import { StaticTokens, type TokenUser } from './static-tokens.ts';
+import type { TokenUser } from './static-tokens.ts';
 
 export type AuthorizationMode = 'AlwaysAllow' | 'RBAC';
 
@@ -27,16 +27,16 @@ interface Security {
 export function makeSecurity(options: SecurityOptions): Security {
   const { store, mode } = options;
   const isRbac = mode === 'RBAC';
-  const resolver = new RuleResolver(new RbacTables(store));
-  const authorizer = isRbac ? new RbacAuthorizer(resolver) : alwaysAllow;
+  const tables = new RbacTables(store);
+  const authorizer = isRbac ? new RbacAuthorizer(new RuleResolver(tables)) : alwaysAllow;
   // As kube-apiserver: with AlwaysAllow, an anonymous user would be allowed everything.
-  const authenticator = new Authenticator({ tokens: new StaticTokens(options.tokens), allowsAnonymous: isRbac });
+  const authenticator = new Authenticator(options.tokens, isRbac);
   return {
     access: new AccessControl({
       authenticator,
       authorizer,
       impersonator: new Impersonator(authorizer),
-      grants: isRbac ? new GrantGuard(authorizer, resolver) : undefined,
+      grants: isRbac ? new GrantGuard(authorizer, tables) : undefined,
       isPublic: isRbac ? () => false : isPublicPath,
     }),
     reviews: new AccessReviews({ authorizer, tokens: authenticator, audiences: serverAudiences }),

@@ -1,6 +1,5 @@
 /** Static bearer tokens (upstream `--token-auth-file`). */
 import { randomBytes } from 'node:crypto';
-import type { User } from '../authentication/user.ts';
 
 export interface TokenUser {
   readonly token: string;
@@ -15,17 +14,4 @@ const tokenBytes = 24;
 export function makeAdmin(): TokenUser {
   const token = randomBytes(tokenBytes).toString('base64url');
   return { token, user: 'kubernetes-admin', groups: ['system:masters'] };
-}
-
-export class StaticTokens {
-  readonly #users: ReadonlyMap<string, User>;
-
-  constructor(tokens: readonly TokenUser[]) {
-    this.#users = new Map(tokens.map(({ token, user: name, uid, groups }) => [token, { name, uid, groups }]));
-  }
-
-  /** Undefined for an unknown token. */
-  userOf(token: string): User | undefined {
-    return this.#users.get(token);
-  }
 }

@@ -102,12 +102,10 @@ export class WatchOpener {
   #state({ resource, selection, presenter, plan }: WatchRequest): Iterable<Buffer> {
     const { store } = this.#options;
     const { revision } = store;
-    const prefix = selection.namespace === undefined ? '' : `${selection.namespace}/`;
-    const objects = store.table(resource).now().from(prefix);
+    const objects = store.table(resource).now().list(selection.namespace);
     return (function* lines(): Generator<Buffer> {
       let first = true;
       for (const object of objects) {
-        if (!object.key.startsWith(prefix)) break;
         if (!selection.matches(object)) continue;
         yield encodeAdded(presenter, object, first);
         first = false;

@@ -1,38 +1,36 @@
-/** The strategies of all stored resources: those of the kinds with rules, and plain ones. */
-import { ownValue } from '../../../machinery/api/json-map.ts';
-import { eventStrategy } from './event/event-strategy.ts';
+/** The strategies of all stored resources, from their rows and the rules of their kinds. */
+import { eventRules } from './event/event-strategy.ts';
 import { type ServedResource, servedResources, tableOf } from '../resources.ts';
-import { budgetStrategy } from './budget/budget-strategy.ts';
+import { budgetRules } from './budget/budget-strategy.ts';
 import { configMapRules } from './config-map/config-map.ts';
-import { leaseStrategy } from './lease/lease-strategy.ts';
-import { namespaceStrategy } from './namespace/namespace-strategy.ts';
+import { leaseRules } from './lease/lease-strategy.ts';
+import { namespaceRules } from './namespace/namespace-strategy.ts';
 import { workloadRules } from './workloads/workload-rules.ts';
-import { customStrategy } from './custom-resource/custom-strategy.ts';
-import { nodeStrategy } from './node/node-strategy.ts';
-import { podStrategy } from './pod/pod-strategy.ts';
-import { rbacStrategies } from './rbac/rbac-strategies.ts';
+import { customRules } from './custom-resource/custom-strategy.ts';
+import { nodeRules } from './node/node-strategy.ts';
+import { podRules } from './pod/pod-strategy.ts';
+import { rbacRules } from './rbac/rbac-strategies.ts';
 import { type KindRules, strategyOfRow } from './plain-strategy.ts';
 import type { Strategy } from './strategy.ts';
-
-const kindRules: Readonly<Record<string, KindRules>> = {
-  configmaps: configMapRules,
-  serviceaccounts: { returnsDeleted: true },
-  ...workloadRules,
-};
 
 /** Strategies by the name of the table in the store. */
 export function makeStrategies(
   defaultTolerationSeconds: number,
   custom: readonly ServedResource[] = [],
 ): ReadonlyMap<string, Strategy> {
-  const pods = podStrategy(defaultTolerationSeconds);
-  const own = [nodeStrategy, pods, namespaceStrategy, eventStrategy, leaseStrategy, budgetStrategy, ...rbacStrategies];
-  const named = new Map(own.map((strategy) => [strategy.table, strategy]));
+  const rules = new Map<string, KindRules>([
+    ['configmaps', configMapRules],
+    ['events', eventRules],
+    ['leases.coordination.k8s.io', leaseRules],
+    ['namespaces', namespaceRules],
+    ['nodes', nodeRules],
+    ['poddisruptionbudgets.policy', budgetRules],
+    ['pods', podRules(defaultTolerationSeconds)],
+    ['serviceaccounts', { returnsDeleted: true }],
+    ...Object.entries({ ...workloadRules, ...rbacRules }),
+  ]);
   const stored = servedResources.filter(({ review }) => !review);
-  const builtIn = stored.map((served) => named.get(tableOf(served)) ?? strategyOfRow(served, rulesOf(served)));
-  return new Map([...builtIn, ...custom.map(customStrategy)].map((strategy) => [strategy.table, strategy]));
-}
-
-function rulesOf(served: ServedResource): KindRules | undefined {
-  return ownValue(kindRules, tableOf(served));
+  const builtIn = stored.map((served) => strategyOfRow(served, rules.get(tableOf(served))));
+  const own = custom.map((served) => strategyOfRow(served, customRules(served)));
+  return new Map([...builtIn, ...own].map((strategy) => [strategy.table, strategy]));
 }

@@ -47,22 +47,6 @@ export interface Strategy {
   fieldsOf(draft: Draft): Readonly<Record<string, string>>;
 }
 
-/** Defaults of most kinds. */
-export const plainStrategy = {
-  createsOnUpdate: false,
-  needsVersion: false,
-  returnsDeleted: false,
-  graceful: false,
-  setDefaults: () => {},
-  admit: () => {},
-  prepareCreate: () => {},
-  prepareUpdate: () => {},
-  validate: () => [],
-  validateCreate: () => [],
-  validateUpdate: () => [],
-  fieldsOf: () => ({}),
-} as const;
-
 /** The main endpoint keeps the status, `/status` keeps everything else but metadata. */
 export function isolateStatus(draft: Draft, stored: Draft, endpoint: Endpoint): void {
   if (endpoint !== 'status') {

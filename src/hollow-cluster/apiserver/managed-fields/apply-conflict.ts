@@ -21,13 +21,10 @@ function describeAll(conflicts: readonly Conflict[]): string {
     const conflict = `conflict with ${describeManager(first.manager)}: ${describePath(first.path)}`;
     return `Apply failed with 1 conflict: ${conflict}`;
   }
-  const groups = new Map<string, string[]>();
-  for (const { manager, path } of conflicts) {
-    const name = describeManager(manager);
-    groups.set(name, [...(groups.get(name) ?? []), `- ${describePath(path)}`]);
-  }
-  const names = [...groups.keys()].sort();
-  const lines = names.flatMap((name) => [`conflicts with ${name}:`, ...(groups.get(name) ?? [])]);
+  const groups = [...Map.groupBy(conflicts, ({ manager }) => describeManager(manager))];
+  const lines = groups
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, group]) => [`conflicts with ${name}:`, ...group.map(({ path }) => `- ${describePath(path)}`)]);
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`;
 }
 

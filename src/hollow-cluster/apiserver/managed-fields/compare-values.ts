@@ -1,5 +1,5 @@
 /** Which fields differ between two versions of an object (upstream `typed/compare.go`). */
-import { isMap, type JsonMap, ownValue } from '../../../machinery/api/json-map.ts';
+import { isMap, type JsonMap, listOf, ownValue } from '../../../machinery/api/json-map.ts';
 import { sameJson } from '../../../machinery/api/json-values.ts';
 import { type FieldSet, FieldSetCursor } from './field-set.ts';
 import { elementOf } from './list-elements.ts';
@@ -98,7 +98,7 @@ class Comparing {
   /** True if the value was compared as a whole. */
   #compareAs(form: Form, type: ValueType, before: unknown, after: unknown): boolean {
     if (form === 'list' && type.list !== undefined && !isListLeaf(type.list, before, after)) {
-      this.#compareLists(type.list, itemsOf(before), itemsOf(after));
+      this.#compareLists(type.list, listOf(before), listOf(after));
       return false;
     }
     if (form === 'map' && type.map !== undefined && !isMapLeaf(type.map, before, after)) {
@@ -135,7 +135,8 @@ class Comparing {
 
   #compareLists(list: ListType, before: readonly unknown[], after: readonly unknown[]): void {
     if (sameJson(before, after) || this.#compareAligned(list, before, after)) return;
-    const [lefts, rights] = [groupItems(list, before), groupItems(list, after)];
+    const lefts = Map.groupBy(before, (item) => elementOf(list, item));
+    const rights = Map.groupBy(after, (item) => elementOf(list, item));
     for (const [element, left] of lefts) this.#compareItems(list, element, left, rights.get(element) ?? []);
     for (const [element, right] of rights) if (!lefts.has(element)) this.#compareItems(list, element, [], right);
   }
@@ -213,17 +214,6 @@ function sameKeys({ keys }: ListType, left: unknown, right: unknown): boolean {
   return true;
 }
 
-function groupItems(list: ListType, items: readonly unknown[]): ReadonlyMap<PathElement, readonly unknown[]> {
-  const groups = new Map<PathElement, unknown[]>();
-  for (const item of items) {
-    const element = elementOf(list, item);
-    const group = groups.get(element);
-    if (group === undefined) groups.set(element, [item]);
-    else group.push(item);
-  }
-  return groups;
-}
-
 /** A field of an object that exists; some are null rather than absent. */
 function fieldOf(map: MapType, object: JsonMap | undefined, name: string): unknown {
   const value = ownValue(object, name);
@@ -232,15 +222,11 @@ function fieldOf(map: MapType, object: JsonMap | undefined, name: string): unkno
 
 /** Empty values are compared as a whole: that keeps empty and absent apart. */
 function isListLeaf(list: ListType, before: unknown, after: unknown): boolean {
-  return list.kind === 'atomic' || (itemsOf(before).length === 0 && itemsOf(after).length === 0);
+  return list.kind === 'atomic' || (listOf(before).length === 0 && listOf(after).length === 0);
 }
 
 function isMapLeaf(map: MapType, before: unknown, after: unknown): boolean {
   return map.atomic || (isEmpty(before) && isEmpty(after));
-}
-
-function itemsOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function isEmpty(value: unknown): boolean {

@@ -1,4 +1,5 @@
 /** Value types of custom resources, from their structural schema. */
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import { isMap, type JsonMap, listOf, mapOf, ownValue, textOf } from '../../../machinery/api/json-map.ts';
 import { metadataType } from './message-types.ts';
 import { anyValue, type ListType, type MapType, type Scalar, type ValueType } from './value-type.ts';
@@ -13,15 +14,15 @@ const known = new WeakMap<JsonMap, ValueType>();
 
 /** The type of an object of a custom resource with that schema. */
 export function typeOfSchema(schema: JsonMap): ValueType {
-  const cached = known.get(schema);
-  if (cached !== undefined) return cached;
+  return getOrInsert(known, schema, buildType);
+}
+
+function buildType(schema: JsonMap): ValueType {
   const { metadata: _metadata, ...properties } = mapOf(schema['properties']);
   const { map } = typeOf({ ...schema, type: 'object', properties });
   const field = (name: string): ValueType | undefined =>
     name === 'metadata' ? metadataType() : name === 'apiVersion' || name === 'kind' ? text : map?.field(name);
-  const type = map === undefined ? anyValue : { map: { ...map, field } };
-  known.set(schema, type);
-  return type;
+  return map === undefined ? anyValue : { map: { ...map, field } };
 }
 
 const text: ValueType = { scalar: 'string' };
@@ -46,9 +47,7 @@ function mapType(schema: JsonMap): MapType {
     element: elementOf(schema, properties),
     field: (name) => {
       if (!Object.hasOwn(properties, name)) return undefined;
-      const type = types.get(name) ?? typeOf(ownValue(properties, name));
-      types.set(name, type);
-      return type;
+      return getOrInsert(types, name, () => typeOf(ownValue(properties, name)));
     },
   };
 }

@@ -2,9 +2,10 @@
  * From client-side to server-side apply (upstream `lastAppliedManager`, `lastAppliedUpdater`): an apply by `kubectl` may
  * take over the fields that its annotation says it applied, and keeps the annotation up to date.
  */
-import { parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
+import { escapeAsGo, parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
 import { isMap, type JsonMap, mapOf, sortKeys, textOf } from '../../../machinery/api/json-map.ts';
-import { isMap as isObject, type MutableJsonMap } from '../select-field.ts';
+import { isMap as isObject, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
+import { annotationBytesMax, annotationBytesOf } from '../validation/field-checks.ts';
 import { collectFields } from './collect-fields.ts';
 import { compareObjects } from './compare-values.ts';
 import { FieldSet } from './field-set.ts';
@@ -15,8 +16,6 @@ import type { Version } from './value-type.ts';
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 /** The only manager for which the annotation counts. */
 export const kubectlManager = 'kubectl';
-/** Upstream `TotalAnnotationSizeLimitB`. */
-const annotationBytesMax = 256 * 1024;
 
 /** The conflicts that remain, when the fields of the annotation with the values of the object are left out. */
 export function conflictsBeyondLastApplied(
@@ -54,11 +53,7 @@ export function updateLastApplied(object: MutableJsonMap, applied: JsonMap): Mut
   if (textOf(annotations[annotation]) === '') return object;
   const { [annotation]: _last, ...others } = annotations;
   const updated = { ...others, [annotation]: describeApplied(applied) };
-  const bytes = Object.entries(updated).reduce(
-    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(textOf(value)),
-    0,
-  );
-  const fits = bytes <= annotationBytesMax;
+  const fits = annotationBytesOf(updated) <= annotationBytesMax;
   return { ...object, metadata: { ...metadata, annotations: fits ? updated : others } };
 }
 
@@ -71,8 +66,5 @@ function describeApplied(applied: JsonMap): string {
 }
 
 function encode(value: JsonMap): string {
-  const text = stringifyExact(sortKeys(value)).replaceAll(/[<>&\u2028\u2029]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
-  return `${text}\n`;
+  return `${escapeAsGo(stringifyExact(sortKeys(value)))}\n`;
 }

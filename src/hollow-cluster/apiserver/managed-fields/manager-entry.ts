@@ -2,7 +2,7 @@
 import { JsonText } from '../codec/encode-json-value.ts';
 import { isMap, type JsonMap, listOf, ownValue, textOf } from '../../../machinery/api/json-map.ts';
 import { isCanonicalTime, formatTime, parseTimestamp } from '../../../machinery/api/timestamps.ts';
-import type { MutableJsonMap } from '../select-field.ts';
+import type { MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import type { FieldSet } from './field-set.ts';
 import { decodeFields, encodes } from './fields-v1.ts';
 

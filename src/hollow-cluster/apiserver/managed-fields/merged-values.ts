@@ -2,8 +2,8 @@
  * Merges an applied configuration into an object (upstream `typed/merge.go`): nothing is removed, the configuration wins
  * where both have a value, and the elements of a list follow the order of the configuration.
  */
-import { isMap, type JsonMap, ownValue, setOwn } from '../../../machinery/api/json-map.ts';
-import type { MutableJsonMap } from '../select-field.ts';
+import { isMap, type JsonMap, listOf, ownValue, setOwn } from '../../../machinery/api/json-map.ts';
+import type { MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import { elementOf } from './list-elements.ts';
 import type { PathElement } from './path-element.ts';
 import { anyValue, fieldType, formOf, type ListType, type MapType, type ValueType } from './value-type.ts';
@@ -35,7 +35,7 @@ function mergeMaps(map: MapType, object: unknown, applied: unknown): unknown {
 }
 
 function mergeLists(list: ListType, object: unknown, applied: unknown): unknown {
-  const [left, right] = [itemsOf(object), itemsOf(applied)];
+  const [left, right] = [listOf(object), listOf(applied)];
   if (list.kind === 'atomic' || left.length + right.length === 0) return applied === undefined ? object : applied;
   return new ListMerge(list, left, right).run();
 }
@@ -120,8 +120,4 @@ function valuesOf(elements: readonly PathElement[], items: readonly unknown[]): 
   const values = new Map<PathElement, unknown>();
   for (const [index, element] of elements.entries()) values.set(element, values.has(element) ? null : items[index]);
   return values;
-}
-
-function itemsOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

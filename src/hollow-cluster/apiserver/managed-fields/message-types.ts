@@ -1,4 +1,5 @@
 /** Value types of the built-in kinds, from the descriptor of their messages. */
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import { ownValue } from '../../../machinery/api/json-map.ts';
 import { messageFields, type MessageField, messageNameOf } from '../codec/message-table.ts';
 import listTypes from './list-types.json' with { type: 'json' };
@@ -38,25 +39,6 @@ const keyDefaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> =
   [`${core}.ServicePort`]: { protocol: 'TCP' },
 };
 
-/** Lists without `omitempty` in Go, which are null when they are empty. */
-const nullable: Readonly<Record<string, readonly string[]>> = {
-  [`${core}.PodSpec`]: ['containers'],
-  [`${core}.NodeSelector`]: ['nodeSelectorTerms'],
-  [`${core}.ProjectedVolumeSource`]: ['sources'],
-  [`${core}.LimitRangeSpec`]: ['limits'],
-  'k8s.io.api.batch.v1.PodFailurePolicy': ['rules'],
-  'k8s.io.api.batch.v1.SuccessPolicy': ['rules'],
-  'k8s.io.api.autoscaling.v2.HorizontalPodAutoscalerStatus': ['currentMetrics'],
-  'k8s.io.api.rbac.v1.PolicyRule': ['verbs'],
-  'k8s.io.api.rbac.v1.Role': ['rules'],
-  'k8s.io.api.rbac.v1.ClusterRole': ['rules'],
-  'k8s.io.api.discovery.v1.EndpointSlice': ['endpoints', 'ports'],
-  'k8s.io.api.discovery.v1.Endpoint': ['addresses'],
-  'k8s.io.api.networking.v1.HTTPIngressRuleValue': ['paths'],
-  'k8s.io.api.storage.v1.CSINodeSpec': ['drivers'],
-  'k8s.io.api.storage.v1.CSINodeDriver': ['topologyKeys'],
-};
-
 const known = new Map<string, ValueType>();
 
 /** The type of a kind; undefined if the descriptor does not have it. */
@@ -73,11 +55,7 @@ export function metadataType(): ValueType {
 function typeOfMessage(name: string, asOne = false): ValueType {
   const atomic = asOne || ownValue(merging, name)?.[''] === 'atomic';
   const id = atomic ? `${name} atomic` : name;
-  const cached = known.get(id);
-  if (cached !== undefined) return cached;
-  const type = buildType(name, atomic);
-  known.set(id, type);
-  return type;
+  return getOrInsert(known, id, () => buildType(name, atomic));
 }
 
 function buildType(name: string, atomic: boolean): ValueType {
@@ -87,20 +65,18 @@ function buildType(name: string, atomic: boolean): ValueType {
   if (fields === undefined || untyped.has(name)) return anyValue;
   const types = new Map<string, ValueType>();
   // On demand: messages contain themselves.
-  const build = (field: string): ValueType | undefined => {
-    const about = fields.get(field);
+  const field = (part: string): ValueType | undefined => {
+    const about = fields.get(part);
     if (about === undefined) return undefined;
-    const type = typeOfField(about, ownValue(ownValue(merging, name), field));
-    types.set(field, type);
-    return type;
+    return getOrInsert(types, part, () => typeOfField(about, ownValue(ownValue(merging, name), part)));
   };
-  const map: MapType = {
-    atomic,
-    field: (field) => types.get(field) ?? build(field),
-    element: undefined,
-    nullable: ownValue(nullable, name) ?? [],
-  };
-  return { map };
+  const nullable = [...fields].filter(([, about]) => isNullable(about)).map(([part]) => part);
+  return { map: { atomic, field, element: undefined, nullable } };
+}
+
+/** A list without `omitempty` in Go, which is null when it is empty. */
+function isNullable({ rule, options }: MessageField): boolean {
+  return rule === 'repeated' && options?.keep === 'always';
 }
 
 function typeOfField(field: MessageField, merged: string | readonly string[] = ''): ValueType {

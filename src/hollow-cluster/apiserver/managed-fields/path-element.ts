@@ -2,7 +2,7 @@
  * One step of a field path, in its FieldsV1 text (upstream `structured-merge-diff/fieldpath`): `f:NAME` is a field,
  * `k:{"name":"c"}` the list element with these keys, `v:VALUE` an element of a set, `i:INDEX` an element by index.
  */
-import { parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
+import { escapeAsGo, parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
 import { isMap } from '../../../machinery/api/json-map.ts';
 
 export type PathElement = string;
@@ -131,13 +131,7 @@ export function describePath(path: readonly PathElement[]): string {
 /** Text that is its own JSON. */
 const plainText = /^[\w ./:-]*$/;
 
-/** JSON as Go writes it: `<`, `>` and `&` are escaped. */
 function encode(value: unknown): string {
   if (typeof value === 'string' && plainText.test(value)) return `"${value}"`;
-  const text = stringifyExact(value) ?? 'null';
-  return /[<>&]/.test(text) ? text.replaceAll(/[<>&]/g, escaped) : text;
-}
-
-function escaped(character: string): string {
-  return `\\u00${character.charCodeAt(0).toString(16)}`;
+  return escapeAsGo(stringifyExact(value) ?? 'null');
 }

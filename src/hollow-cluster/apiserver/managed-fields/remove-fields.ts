@@ -1,6 +1,6 @@
 /** Removes fields and list elements from an object (upstream `typed/remove.go`). */
 import { isMap, type JsonMap, setOwn } from '../../../machinery/api/json-map.ts';
-import type { MutableJsonMap } from '../select-field.ts';
+import type { MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import { FieldSet } from './field-set.ts';
 import { elementOf } from './list-elements.ts';
 import { fieldElement, fieldNameOf } from './path-element.ts';

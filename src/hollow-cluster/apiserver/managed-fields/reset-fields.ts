@@ -1,4 +1,5 @@
 /** Fields that an endpoint does not change, so that writes through it do not own them (upstream `GetResetFields`). */
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import { ownValue } from '../../../machinery/api/json-map.ts';
 import { FieldSet } from './field-set.ts';
 import { fieldElement } from './path-element.ts';
@@ -36,11 +37,7 @@ const known = new Map<string, FieldSet>();
 export function resetFieldsOf({ plural, group, isCustom, hasStatus }: Resource, subresource: string): FieldSet {
   if (!hasStatus) return FieldSet.empty;
   const id = `${plural}.${group}/${subresource}`;
-  const cached = known.get(id);
-  if (cached !== undefined) return cached;
   const fields = isCustom ? custom : (ownValue(special, `${plural}.${group}`) ?? isolated);
   const paths = subresource === 'status' ? fields.status : fields.main;
-  const set = FieldSet.of(...paths.map((path) => path.map(fieldElement)));
-  known.set(id, set);
-  return set;
+  return getOrInsert(known, id, () => FieldSet.of(...paths.map((path) => path.map(fieldElement))));
 }

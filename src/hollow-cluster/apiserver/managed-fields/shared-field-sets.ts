@@ -2,6 +2,7 @@
  * Objects of the same kind written by the same program have equal field sets. Equal sets are one object, with one text, as
  * long as they are among the sets that were used last.
  */
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import { FieldSet } from './field-set.ts';
 import { encodeFields } from './fields-v1.ts';
 
@@ -15,11 +16,7 @@ const texts = new WeakMap<FieldSet, string>();
 
 /** The FieldsV1 text, encoded once for each set. */
 export function encodeShared(set: FieldSet): string {
-  const known = texts.get(set);
-  if (known !== undefined) return known;
-  const text = encodeFields(set);
-  texts.set(set, text);
-  return text;
+  return getOrInsert(texts, set, encodeFields);
 }
 
 /** The set that stands for all equal ones; a large set stands for itself only. */

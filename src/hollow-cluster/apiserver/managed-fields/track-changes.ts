@@ -2,6 +2,7 @@
  * Moves ownership after a write (upstream `structured-merge-diff/merge/update.go`, `Updater.update`): other managers lose
  * the fields that changed or were removed.
  */
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import type { JsonMap } from '../../../machinery/api/json-map.ts';
 import { compareObjects, type Comparison } from './compare-values.ts';
 import type { FieldSet } from './field-set.ts';
@@ -59,13 +60,8 @@ export class Comparisons {
   /** Undefined if the version is not served. */
   find(apiVersion: string): Comparison | undefined {
     if (apiVersion === this.#change.version.apiVersion) return this.own;
-    const known = this.#others.get(apiVersion);
-    if (known !== undefined) return known;
     const version = this.#change.versions.find(apiVersion);
-    if (version === undefined) return undefined;
-    const found = this.#compare(version);
-    this.#others.set(apiVersion, found);
-    return found;
+    return version === undefined ? undefined : getOrInsert(this.#others, apiVersion, () => this.#compare(version));
   }
 
   #compare({ apiVersion, type, reset }: Version): Comparison {

@@ -1,4 +1,5 @@
 /** Ownership after a create, an update or a patch. */
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import { FieldSet } from './field-set.ts';
 import { keepsOwners, untrackedFields } from './kept-owners.ts';
 import type { ManagerEntry } from './manager-entry.ts';
@@ -84,13 +85,8 @@ function capManagers(managers: readonly ManagerEntry[]): readonly ManagerEntry[]
   let count = updaters.length;
   for (const entry of oldest) {
     if (count <= updateManagersMax) break;
-    const group = merged.get(entry.apiVersion);
-    if (group === undefined) {
-      merged.set(entry.apiVersion, [entry]);
-      continue;
-    }
-    group.push(entry);
-    count -= 1;
+    const group = getOrInsert(merged, entry.apiVersion, () => []);
+    if (group.push(entry) > 1) count -= 1;
   }
   const groups = [...merged.values()].filter((group) => group.length > 1);
   const gone = new Set(groups.flat());

@@ -6,7 +6,7 @@
 import { parseExactJson, stringifyExact } from '../codec/parse-exact-json.ts';
 import { sameJson } from '../../../machinery/api/json-values.ts';
 import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
-import { isMap, type MutableJsonMap } from '../select-field.ts';
+import { isMap, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
 
 /** An operation as it was sent: its fields may be missing or of another type. */
 type Operation = Readonly<Record<string, unknown>>;

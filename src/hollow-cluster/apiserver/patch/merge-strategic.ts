@@ -8,7 +8,7 @@
 import { mergeListOrder } from './merge-list-order.ts';
 import type { MergeRule, MergeRules } from './patch-strategies.ts';
 import { listOf, ownValue, setOwn } from '../../../machinery/api/json-map.ts';
-import { isMap, type MutableJsonMap } from '../select-field.ts';
+import { isMap, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
 
 const directive = '$patch';
 const retainKeys = '$retainKeys';

@@ -1,6 +1,6 @@
 /** The three patch types, each applied to a private copy: a patch that fails halfway changes nothing. */
 import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
-import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
+import { isMap, mapAt, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import { type Draft, isDraft } from '../storage/stored-object.ts';
 import { applyJsonPatch, JsonPatchProblem } from './apply-json-patch.ts';
 import { mergeRulesOf } from './patch-strategies.ts';

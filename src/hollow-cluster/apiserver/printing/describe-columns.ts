@@ -1,6 +1,6 @@
 /** The columns of a printed table, each with its cell for an object. */
 import type { JsonMap } from '../../../machinery/api/json-map.ts';
-import { textAt } from '../select-field.ts';
+import { textAt } from '../../../machinery/api/select-field.ts';
 import { ageSince } from './describe-age.ts';
 
 /** `TableColumnDefinition` of `meta.k8s.io/v1`. Columns of priority 1 are shown by `-o wide` only. */

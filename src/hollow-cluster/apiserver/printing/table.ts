@@ -5,7 +5,7 @@
 import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { KubeObject, ListMeta } from '../../../machinery/api/meta.ts';
 import { apiVersionOf, type GroupVersionKind, type ServedResource } from '../resources.ts';
-import { textAt } from '../select-field.ts';
+import { textAt } from '../../../machinery/api/select-field.ts';
 import { type Cell, type Column, nameColumn, type PrintedColumn, ageColumn } from './describe-columns.ts';
 import { describeCustomColumn } from '../kinds/custom-resource/describe-custom-column.ts';
 import { completedConditions, type RowCondition, podColumns } from '../kinds/pod/describe-pod.ts';

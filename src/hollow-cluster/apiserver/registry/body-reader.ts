@@ -3,12 +3,12 @@ import type { ApiError } from '../../../machinery/api/api-error.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { asCoreEvent } from '../kinds/event/event-forms.ts';
 import { assertBodyKind } from '../codec/body-kind.ts';
-import { toCustomForm } from '../codec/custom-form.ts';
-import { toWireForm, type WireForm, WireFormError } from '../codec/wire-form.ts';
+import { toFormOf } from '../codec/custom-form.ts';
+import { type WireForm, WireFormError } from '../codec/wire-form.ts';
 import { badRequest, invalid } from '../api-errors/api-errors.ts';
 import { invalidField } from '../api-errors/field-errors.ts';
-import { isMap, mapAt, type MutableJsonMap } from '../select-field.ts';
-import { apiVersionOf } from '../resources.ts';
+import { isMap, mapAt, type MutableJsonMap, textAt } from '../../../machinery/api/select-field.ts';
+import { apiVersionOf, type GroupVersionKind } from '../resources.ts';
 import { areWellFormed } from '../managed-fields/manager-entry.ts';
 import { isEventsV1, type Target } from './request-target.ts';
 
@@ -29,7 +29,7 @@ interface ReadBody {
 }
 
 /** Builds the error for an invalid body: it depends on how the body was produced. */
-type BuildError = (target: Target, why: string) => ApiError;
+type BuildError = (kind: GroupVersionKind, why: string) => ApiError;
 
 /** Throws a 400 ApiError for a body that is not an object of the target's kind. */
 export function readBody(
@@ -42,10 +42,10 @@ export function readBody(
   assertKind(body, target, buildError);
   const { kind: _kind, apiVersion: _apiVersion, ...fields } = body;
   const { given, metadata } = splitManagers(fields['metadata'] ?? {});
-  const form = read({ ...fields, metadata }, target, buildError);
+  const form = readForm({ ...fields, metadata }, target.served, (why) => buildError(target.served, why));
   const problems = validation === 'Ignore' ? [] : [...reported, ...form.unknown.map(describeUnknown)];
   if (validation === 'Strict' && problems.length > 0) {
-    throw buildError(target, `strict decoding error: ${problems.join(', ')}`);
+    throw buildError(target.served, `strict decoding error: ${problems.join(', ')}`);
   }
   const draft = asDraft(form.object);
   return {
@@ -68,23 +68,26 @@ export function describeUnknown(path: string): string {
   return `unknown field ${JSON.stringify(path)}`;
 }
 
-function read(fields: MutableJsonMap, target: Target, buildError: BuildError): WireForm {
-  const { custom } = target.served;
+/** The form of the fields of a body; throws the error that `buildError` makes of an invalid one. */
+export function readForm(
+  fields: MutableJsonMap,
+  kind: Parameters<typeof toFormOf>[0],
+  buildError: (why: string) => Error,
+): WireForm {
   try {
-    if (custom !== undefined) return toCustomForm(custom.schema, fields);
-    return toWireForm(apiVersionOf(target.served), target.served.kind, fields);
+    return toFormOf(kind, fields);
   } catch (error) {
-    if (error instanceof WireFormError) throw buildError(target, error.message);
+    if (error instanceof WireFormError) throw buildError(error.message);
     throw error;
   }
 }
 
 /** The patched object exists only on the server, so the error is about the patch (upstream `patcher`). */
-export function patchedObjectError(_target: Target, why: string): ApiError {
+export function patchedObjectError(_kind: GroupVersionKind, why: string): ApiError {
   return invalid({ group: '', name: '' }, '', [invalidField('patch', 'the patched object', why)]);
 }
 
-function bodyError({ served: { kind, version } }: Target, why: string): ApiError {
+export function bodyError({ kind, version }: GroupVersionKind, why: string): ApiError {
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
 }
 
@@ -94,10 +97,11 @@ function assertKind(body: MutableJsonMap, target: Target, buildError: BuildError
   const { apiVersion, kind } = body;
   if (typeof apiVersion === 'string' && apiVersion !== '' && apiVersion !== expected) {
     const why = `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
-    throw buildError(target, why);
+    throw buildError(target.served, why);
   }
   if (typeof kind === 'string' && kind !== '' && kind !== target.served.kind) {
-    throw buildError(target, `the kind in the data (${kind}) does not match the expected kind (${target.served.kind})`);
+    const why = `the kind in the data (${kind}) does not match the expected kind (${target.served.kind})`;
+    throw buildError(target.served, why);
   }
 }
 
@@ -108,10 +112,13 @@ function asDraft(object: MutableJsonMap): Draft {
   return draft;
 }
 
-/** Throws a 400 ApiError if the body of an update does not name its object. */
-export function assertNameGiven({ metadata }: Draft, { name = '' }: Target): void {
-  if ((metadata.name ?? '') !== '') return;
-  throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+/** Throws a 400 ApiError unless the object has the name of the URL (upstream `checkName`). */
+export function assertNamed(object: MutableJsonMap, name = ''): void {
+  const given = textAt(object, 'metadata', 'name');
+  if (given === '')
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (given === name) return;
+  throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
 }
 
 /** Throws a 400 ApiError if the body names another object than the URL; fills in names that the body omits. */
@@ -119,16 +126,22 @@ export function alignNames(draft: Draft, target: Target): void {
   const { metadata } = draft;
   if (target.name !== undefined) {
     metadata.name ??= target.name;
-    if (metadata.name !== target.name) {
-      throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${target.name})`);
-    }
+    assertNamed(draft, target.name);
   }
-  if (target.namespace === undefined) {
-    if (metadata.namespace !== undefined) delete metadata.namespace;
-    return;
-  }
-  metadata.namespace ??= target.namespace;
-  if (metadata.namespace !== target.namespace) {
+  alignNamespace(draft, target.namespace);
+}
+
+/**
+ * The namespace of the request, unless the body names another one, which is a 400 ApiError; that of an object without a
+ * namespace is dropped (upstream `rest.EnsureObjectNamespaceMatchesRequestNamespace`).
+ */
+export function alignNamespace(object: MutableJsonMap, namespace: string | undefined): void {
+  const metadata = mapAt(object, 'metadata');
+  const given = textAt(metadata, 'namespace');
+  if (namespace === undefined) delete metadata['namespace'];
+  else if (given === '') metadata['namespace'] = namespace;
+  else if (given !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
+  object['metadata'] = metadata;
 }

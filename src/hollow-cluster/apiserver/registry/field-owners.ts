@@ -2,6 +2,7 @@
  * Who owns which fields of an object, and server-side apply (upstream `apimachinery/pkg/util/managedfields`): from the writes
  * of the registry to the pure functions of `managed-fields`.
  */
+import { getOrInsert } from '../../../machinery/api/get-or-insert.ts';
 import { isMap as isObject, type JsonMap, mapOf, textOf } from '../../../machinery/api/json-map.ts';
 import type { ApiError } from '../../../machinery/api/api-error.ts';
 import { badRequest, statusError } from '../api-errors/api-errors.ts';
@@ -26,7 +27,7 @@ import { shareFields } from '../managed-fields/shared-field-sets.ts';
 import { validateValue } from '../managed-fields/value-problems.ts';
 import { anyValue, type Version, type Versions } from '../managed-fields/value-type.ts';
 import { apiVersionOf, eventsV1Group, type ServedResource } from '../resources.ts';
-import type { MutableJsonMap } from '../select-field.ts';
+import type { MutableJsonMap } from '../../../machinery/api/select-field.ts';
 import type { Draft } from '../storage/stored-object.ts';
 import { asCoreEvent, asEventV1 } from '../kinds/event/event-forms.ts';
 import { isEventsV1, type Target } from './request-target.ts';
@@ -170,15 +171,11 @@ function untyped(target: Target, object: JsonMap, describe: (about: string, why:
 }
 
 const emptyObjects = new WeakMap<ServedResource, JsonMap>();
-const knownVersions = new WeakMap<ServedResource, Map<string, Version>>();
+const knownVersions = new WeakMap<ServedResource, Map<Endpoint, Version>>();
 
 /** Object without any value, as Go encodes it. */
 function emptyObject({ served }: Target): JsonMap {
-  const known = emptyObjects.get(served);
-  if (known !== undefined) return known;
-  const empty = buildEmpty(served);
-  emptyObjects.set(served, empty);
-  return empty;
+  return getOrInsert(emptyObjects, served, buildEmpty);
 }
 
 function buildEmpty(served: ServedResource): JsonMap {
@@ -189,13 +186,8 @@ function buildEmpty(served: ServedResource): JsonMap {
 
 /** Version of the fields, which depends on the resource and the endpoint only. */
 function versionOf({ served, endpoint }: Target): Version {
-  const versions = knownVersions.get(served) ?? new Map<string, Version>();
-  knownVersions.set(served, versions);
-  const known = versions.get(endpoint);
-  if (known !== undefined) return known;
-  const version = buildVersion(served, endpoint);
-  versions.set(endpoint, version);
-  return version;
+  const versions = getOrInsert(knownVersions, served, () => new Map<Endpoint, Version>());
+  return getOrInsert(versions, endpoint, () => buildVersion(served, endpoint));
 }
 
 function buildVersion(served: ServedResource, endpoint: Endpoint): Version {

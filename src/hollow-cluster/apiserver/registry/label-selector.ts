@@ -3,17 +3,9 @@
  * operator is expected.
  */
 import { ownValue } from '../../../machinery/api/json-map.ts';
+import { type LabelRequirement, meetsRequirement } from '../../../machinery/api/label-selector.ts';
 import { isLabelValue, isQualifiedName } from '../../../machinery/api/names.ts';
 import { badRequest } from '../api-errors/api-errors.ts';
-
-/** `=` is a set of one, `!=` the complement of one. */
-type Operator = 'in' | 'notin' | 'exists' | 'absent' | '>' | '<';
-
-interface LabelRequirement {
-  readonly key: string;
-  readonly operator: Operator;
-  readonly values: ReadonlySet<string>;
-}
 
 interface Token {
   readonly kind: 'word' | 'symbol' | 'end';
@@ -21,6 +13,16 @@ interface Token {
 }
 
 const tokenPattern = /\s*(==|!=|[=!(),<>]|[^\s=!(),<>]+)/y;
+/** `=` is a set of one, `!=` the complement of one. */
+const operators: ReadonlyMap<string, string> = new Map([
+  ['=', 'In'],
+  ['==', 'In'],
+  ['in', 'In'],
+  ['!=', 'NotIn'],
+  ['notin', 'NotIn'],
+  ['>', 'Gt'],
+  ['<', 'Lt'],
+]);
 const end: Token = { kind: 'end', text: '' };
 
 /** Throws a 400 ApiError for an invalid selector. Empty text selects everything. */
@@ -32,36 +34,12 @@ export function matchesLabels(
   requirements: readonly LabelRequirement[],
   labels: Readonly<Record<string, string>>,
 ): boolean {
-  return requirements.every((requirement) => matches(requirement, ownValue(labels, requirement.key)));
-}
-
-function matches({ operator, values }: LabelRequirement, value: string | undefined): boolean {
-  switch (operator) {
-    case '>':
-    case '<':
-      return compares(operator, value, [...values][0]);
-    case 'exists':
-      return value !== undefined;
-    case 'absent':
-      return value === undefined;
-    case 'in':
-      return value !== undefined && values.has(value);
-    case 'notin':
-      return value === undefined || !values.has(value);
-  }
-}
-
-function compares(operator: '>' | '<', value: string | undefined, bound: string | undefined): boolean {
-  if (value === undefined || bound === undefined || !isInteger(value) || !isInteger(bound)) return false;
-  return operator === '>' ? BigInt(value) > BigInt(bound) : BigInt(value) < BigInt(bound);
-}
-
-function isInteger(text: string | undefined): boolean {
-  return text !== undefined && /^[+-]?\d+$/.test(text);
+  return requirements.every((requirement) => meetsRequirement(requirement, ownValue(labels, requirement.key)));
 }
 
 function assertInteger(value: string): void {
-  if (!isInteger(value)) fail(`values[0]: Invalid value: "${value}": for 'Gt', 'Lt', the value must be an integer`);
+  if (/^-?\d+$/.test(value)) return;
+  fail(`values[0]: Invalid value: "${value}": for 'Gt', 'Lt', the value must be an integer`);
 }
 
 function tokensOf(text: string): readonly Token[] {
@@ -102,38 +80,25 @@ class Parser {
     const key = this.#take();
     if (key.kind !== 'word') fail(`found '${key.text}', expected: identifier`);
     if (!isQualifiedName(key.text)) fail(`key: Invalid value: "${key.text}": not a qualified name`);
-    if (absent) return { key: key.text, operator: 'absent', values: new Set() };
-    if (this.#endsRequirement()) return { key: key.text, operator: 'exists', values: new Set() };
+    if (absent) return { key: key.text, operator: 'DoesNotExist' };
+    if (this.#endsRequirement()) return { key: key.text, operator: 'Exists' };
     return this.#comparison(key.text);
   }
 
   #comparison(key: string): LabelRequirement {
     const isSet = ['in', 'notin'].includes(this.#peek().text);
     const operator = this.#operator();
-    const values = isSet ? this.#valueSet() : new Set([this.#exactValue()]);
+    const values = isSet ? this.#valueSet() : [this.#exactValue()];
     for (const value of values) {
       if (!isLabelValue(value)) fail(`values[0][${key}]: Invalid value: "${value}": not a label value`);
-      if (operator === '>' || operator === '<') assertInteger(value);
+      if (operator === 'Gt' || operator === 'Lt') assertInteger(value);
     }
     return { key, operator, values };
   }
 
-  #operator(): Operator {
+  #operator(): string {
     const { text } = this.#take();
-    switch (text) {
-      case '=':
-      case '==':
-      case 'in':
-        return 'in';
-      case '!=':
-      case 'notin':
-        return 'notin';
-      case '>':
-      case '<':
-        return text;
-      default:
-        return fail(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`);
-    }
+    return operators.get(text) ?? fail(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`);
   }
 
   #exactValue(): string {
@@ -143,12 +108,12 @@ class Parser {
   }
 
   /** `()` is the set of the empty value; bare commas add the empty value as well. */
-  #valueSet(): ReadonlySet<string> {
+  #valueSet(): readonly string[] {
     this.#expect('(');
-    const values = new Set<string>();
+    const values: string[] = [];
     for (;;) {
       const next = this.#peek();
-      values.add(next.kind === 'word' ? this.#take().text : '');
+      values.push(next.kind === 'word' ? this.#take().text : '');
       if (this.#accept(')')) return values;
       this.#expect(',');
     }

@@ -4,7 +4,7 @@
  */
 import { badRequest, invalidOptions, statusError } from '../api-errors/api-errors.ts';
 import { type FieldError, forbiddenField, unsupportedField } from '../api-errors/field-errors.ts';
-import { isMap } from '../select-field.ts';
+import { isMap } from '../../../machinery/api/select-field.ts';
 
 export type ListPlan =
   /** The current state; `atLeast` has to be reached first. */

@@ -8,15 +8,18 @@ import {
   requiredField,
   tooLongField,
 } from '../api-errors/field-errors.ts';
-import { type MutableJsonMap, textAt } from '../select-field.ts';
-import { checkAnnotationKeys, checkFormat, checkLabels } from '../validation/field-checks.ts';
+import { type MutableJsonMap, textAt } from '../../../machinery/api/select-field.ts';
+import {
+  annotationBytesMax,
+  annotationBytesOf,
+  checkAnnotationKeys,
+  checkFormat,
+  checkLabels,
+} from '../validation/field-checks.ts';
 import { explainQualifiedName } from '../validation/formats.ts';
 import type { Strategy } from '../kinds/strategy.ts';
 import type { Random } from '../../../machinery/ports/random.ts';
 import { sameJson } from '../../../machinery/api/json-values.ts';
-
-/** Upstream `TotalAnnotationSizeLimitB`: keys and values together. */
-const annotationBytesMax = 256 * 1024;
 
 /** The only finalizers without a domain. */
 const coreFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
@@ -72,11 +75,7 @@ function validateName({ name }: DraftMeta, strategy: Strategy): readonly FieldEr
 function validateAnnotations(annotations: Readonly<Record<string, string>>): readonly FieldError[] {
   const field = 'metadata.annotations';
   const errors = checkAnnotationKeys(field, annotations);
-  const bytes = Object.entries(annotations).reduce(
-    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
-    0,
-  );
-  if (bytes <= annotationBytesMax) return errors;
+  if (annotationBytesOf(annotations) <= annotationBytesMax) return errors;
   return [...errors, tooLongField(field, `may not be more than ${annotationBytesMax} bytes`)];
 }
 
@@ -107,9 +106,9 @@ function validateFinalizers(finalizers: readonly string[]): readonly FieldError[
 export function dropRepeatedOwners(metadata: DraftMeta): readonly string[] {
   const owners = metadata.ownerReferences ?? [];
   if (owners.length < 2) return [];
-  const repeated = findRepeated(owners.map(canonicalJson));
-  if (repeated.size === 0) return [];
-  metadata.ownerReferences = owners.filter((_, index) => !repeated.has(index));
+  const unique = [...Map.groupBy(owners, canonicalJson).values()].flatMap((equal) => equal.slice(0, 1));
+  if (unique.length === owners.length) return [];
+  metadata.ownerReferences = unique;
   return ['.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+'];
 }
 
@@ -133,17 +132,6 @@ export function makeUid(random: Random): string {
   return 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, (place) =>
     (place === 'x' ? digit() : (digit() & 0x3) | 0x8).toString(16),
   );
-}
-
-/** Indexes of the values that stand earlier in the list too, in linear time. Values are compared as by `indexOf`. */
-function findRepeated(values: readonly unknown[]): ReadonlySet<number> {
-  const known = new Set<unknown>();
-  const repeated = new Set<number>();
-  for (const [index, value] of values.entries()) {
-    if (known.has(value)) repeated.add(index);
-    known.add(value);
-  }
-  return repeated;
 }
 
 /** What the garbage collector does with the dependents of a deleted object. */

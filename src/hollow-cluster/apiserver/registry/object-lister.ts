@@ -62,7 +62,7 @@ function takePage(snapshot: Snapshot, selection: Selection, plan: ListPlan): Pag
   const limit = plan.limit === 0 ? Number.POSITIVE_INFINITY : plan.limit;
   const items: StoredObject[] = [];
   let remaining = 0;
-  for (const object of candidates(snapshot, selection, plan.kind === 'page' ? plan.from : '')) {
+  for (const object of snapshot.list(selection.namespace, plan.kind === 'page' ? plan.from : '')) {
     if (!selection.matches(object)) continue;
     if (items.length < limit) items.push(object);
     else remaining += 1;
@@ -70,14 +70,6 @@ function takePage(snapshot: Snapshot, selection: Selection, plan: ListPlan): Pag
     if (remaining > 0 && !selection.all) break;
   }
   return { items, more: remaining > 0, remaining };
-}
-
-function* candidates(snapshot: Snapshot, selection: Selection, from: string): Iterable<StoredObject> {
-  const prefix = selection.namespace === undefined ? '' : `${selection.namespace}/`;
-  for (const object of snapshot.from(from > prefix ? from : prefix)) {
-    if (!object.key.startsWith(prefix)) return;
-    yield object;
-  }
 }
 
 function describePage(page: Page, revision: number, selection: Selection): ListMeta {

@@ -8,7 +8,7 @@ import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { Random } from '../../../machinery/ports/random.ts';
 import type { Draft, StoredObject } from '../storage/stored-object.ts';
 import type { VersionedStore } from '../storage/versioned-store.ts';
-import { alignNames, assertNameGiven, type FieldValidation, patchedObjectError, readBody } from './body-reader.ts';
+import { alignNames, assertNamed, type FieldValidation, patchedObjectError, readBody } from './body-reader.ts';
 import { buildStored, keyOfDraft } from './stored-version.ts';
 import { decideDeletion, type Deletion, type DeletionInput } from './decide-deletion.ts';
 import { asEventV1 } from '../kinds/event/event-forms.ts';
@@ -41,7 +41,7 @@ import { isEventsV1, keyOfTarget, kindName, resourceName, type Target } from './
 import { isAbsent, listOf } from '../../../machinery/api/json-map.ts';
 import { sameJson } from '../../../machinery/api/json-values.ts';
 import { type FieldError, invalidField } from '../api-errors/field-errors.ts';
-import { type MutableJsonMap, numberAt, textAt } from '../select-field.ts';
+import { type MutableJsonMap, numberAt, textAt } from '../../../machinery/api/select-field.ts';
 import type { Strategy, WriteContext } from '../kinds/strategy.ts';
 
 export interface WriteOptions {
@@ -132,7 +132,7 @@ export class ObjectRegistry {
 
   update(target: Target, body: unknown, options: WriteOptions): Written {
     const { draft, warnings, given } = readBody(body, target, options);
-    assertNameGiven(draft, target);
+    assertNamed(draft, target.name);
     alignNames(draft, target);
     const stored = this.#store.get(target.strategy.table, keyOfTarget(target));
     if (stored === undefined) return this.#insertByUpdate(target, draft, { ...options, warnings, given });
@@ -151,7 +151,7 @@ export class ObjectRegistry {
     const { kind, apiVersion } = document;
     const patched = patch.type === 'strategic-merge' ? { ...changed, kind, apiVersion } : changed;
     const { draft, warnings, given } = readBody(patched, target, options, patchedObjectError);
-    assertNameGiven(draft, target);
+    assertNamed(draft, target.name);
     alignNames(draft, target);
     return this.#replace(target, stored, draft, { ...options, warnings, given });
   }

@@ -16,7 +16,7 @@ export class ServedTargets {
   of(group: string, plural: string): Target {
     const served = findServedResource(group, 'v1', plural, this.#served);
     if (served === undefined) throw new Error(`${plural} of ${JSON.stringify(group)} are not served`);
-    return this.#target(served);
+    return this.all(served);
   }
 
   /** Every namespaced resource that has objects which can be deleted; events of both groups are one. */
@@ -24,13 +24,14 @@ export class ServedTargets {
     const all = this.#served.filter(
       ({ namespaced, review, verbs }) => namespaced && !review && verbs.includes('delete'),
     );
-    const targets = all.map((served) => this.#target(served));
+    const targets = all.map((served) => this.all(served));
     return targets.filter(
       (target, index) => targets.findIndex(({ strategy }) => strategy === target.strategy) === index,
     );
   }
 
-  #target(served: ServedResource): Target {
+  /** The objects of a resource. */
+  all(served: ServedResource): Target {
     const strategy = this.#strategies.get(tableOf(served));
     if (strategy === undefined) throw new Error(`no strategy for ${served.plural}`);
     return { served, strategy, namespace: undefined, name: undefined, endpoint: '' };

@@ -16,12 +16,10 @@ type Tree = InstanceType<typeof BTree<ObjectKey, StoredObject>>;
 /** Snapshots kept for unfinished paged lists; the oldest is dropped, and its later pages fail with 410. */
 const snapshotsMax = 64;
 
-/** An immutable state, in key order. */
+/** An immutable state. */
 export interface Snapshot {
-  readonly size: number;
-  get(key: ObjectKey): StoredObject | undefined;
-  /** Objects whose key is not below `from`, in bytewise key order. */
-  from(from: ObjectKey): IterableIterator<StoredObject>;
+  /** Objects in bytewise key order: those of the namespace, if it is given, whose key is not below `from`. */
+  list(namespace?: string, from?: ObjectKey): Iterable<StoredObject>;
 }
 
 export class ResourceTable {
@@ -60,7 +58,7 @@ export class ResourceTable {
   reset(state: Snapshot | undefined, revision: number): void {
     this.#now = undefined;
     this.#tree.clear();
-    for (const object of state?.from('') ?? []) this.#tree.set(object.key, object);
+    for (const object of state?.list() ?? []) this.#tree.set(object.key, object);
     this.#snapshots.clear();
     this.#changedAt = revision;
     this.window.clear(revision);
@@ -111,10 +109,16 @@ export function snapshotOf(objects: readonly StoredObject[]): Snapshot {
 
 function asSnapshot(tree: Tree): Snapshot {
   return {
-    size: tree.size,
-    get: (key) => tree.get(key),
-    from: (from) => tree.values(from),
+    list: (namespace, from = '') => (namespace === undefined ? tree.values(from) : listWithin(tree, namespace, from)),
   };
+}
+
+function* listWithin(tree: Tree, namespace: string, from: ObjectKey): Iterable<StoredObject> {
+  const prefix = `${namespace}/`;
+  for (const object of tree.values(from > prefix ? from : prefix)) {
+    if (!object.key.startsWith(prefix)) return;
+    yield object;
+  }
 }
 
 function compareKeys(a: ObjectKey, b: ObjectKey): number {

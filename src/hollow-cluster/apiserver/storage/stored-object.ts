@@ -14,7 +14,7 @@ import {
   managersAsFields,
   managersAsJson,
 } from '../managed-fields/manager-entry.ts';
-import { isMap, type MutableJsonMap } from '../select-field.ts';
+import { isMap, type MutableJsonMap } from '../../../machinery/api/select-field.ts';
 
 /** `metadata` while a write is being prepared; unknown fields are kept. */
 export interface DraftMeta {

@@ -1,5 +1,5 @@
 /** Checks that many kinds share. Each returns the errors of fields, none if there is nothing wrong. */
-import { ownValue } from '../../../machinery/api/json-map.ts';
+import { ownValue, textOf } from '../../../machinery/api/json-map.ts';
 import {
   type FieldError,
   forbiddenField,
@@ -7,7 +7,7 @@ import {
   requiredField,
   unsupportedField,
 } from '../api-errors/field-errors.ts';
-import { isMap, mapsAt, type MutableJsonMap, textAt } from '../select-field.ts';
+import { isMap, mapsAt, type MutableJsonMap, textAt } from '../../../machinery/api/select-field.ts';
 import { explainLabelValue, explainQualifiedName } from './formats.ts';
 
 const none: readonly FieldError[] = [];
@@ -78,6 +78,15 @@ export function checkAnnotationKeys(field: string, annotations: unknown): readon
   return Object.keys(isMap(annotations) ? annotations : {}).flatMap((key) =>
     explainQualifiedName(key.toLowerCase()).map((message) => invalidField(field, key, message)),
   );
+}
+
+/** Upstream `TotalAnnotationSizeLimitB`: keys and values together. */
+export const annotationBytesMax = 256 * 1024;
+
+export function annotationBytesOf(annotations: Readonly<Record<string, unknown>>): number {
+  return Object.entries(annotations)
+    .flat()
+    .reduce<number>((sum, text) => sum + Buffer.byteLength(textOf(text)), 0);
 }
 
 /** Checks a selector of labels (upstream `ValidateLabelSelector`). */

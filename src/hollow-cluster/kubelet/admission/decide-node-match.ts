@@ -1,6 +1,7 @@
 import { ownValue } from '../../../machinery/api/json-map.ts';
+import { meetsRequirement } from '../../../machinery/api/label-selector.ts';
 import type { Node } from '../../../machinery/api/node.ts';
-import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '../../../machinery/api/pod.ts';
+import type { NodeSelectorTerm, Pod } from '../../../machinery/api/pod.ts';
 
 /** True if the node matches the pod's node selector and its required node affinity. */
 export function decideNodeMatch(pod: Pod, node: Node): boolean {
@@ -18,34 +19,7 @@ function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTe
   const labels = node.metadata.labels ?? {};
   const fields: Readonly<Record<string, string>> = { 'metadata.name': node.metadata.name ?? '' };
   return (
-    matchExpressions.every((requirement) => meets(requirement, ownValue(labels, requirement.key))) &&
-    matchFields.every((requirement) => meets(requirement, ownValue(fields, requirement.key)))
+    matchExpressions.every((requirement) => meetsRequirement(requirement, ownValue(labels, requirement.key))) &&
+    matchFields.every((requirement) => meetsRequirement(requirement, ownValue(fields, requirement.key)))
   );
 }
-
-function meets({ operator, values = [] }: NodeSelectorRequirement, value: string | undefined): boolean {
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-      return compare(value, values[0]) > 0;
-    case 'Lt':
-      return compare(value, values[0]) < 0;
-    default:
-      return false;
-  }
-}
-
-/** NaN, which is neither less nor greater, if one of them is not an integer. */
-function compare(a: string | undefined, b: string | undefined): number {
-  if (a === undefined || b === undefined || !whole.test(a) || !whole.test(b)) return Number.NaN;
-  return Number(BigInt(a) - BigInt(b));
-}
-
-const whole = /^-?\d+$/;

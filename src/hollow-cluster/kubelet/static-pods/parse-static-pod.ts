@@ -12,7 +12,7 @@ import type { Pod } from '../../../machinery/api/pod.ts';
 import { validateStaticPod } from './validate-static-pod.ts';
 import { configAnnotations } from '../pod-config/classify-pod.ts';
 import { selectApiReference } from '../../../machinery/api/select-api-reference.ts';
-import { buildPodDefaults } from './build-pod-defaults.ts';
+import { buildPodDefaults } from '../../../machinery/api/pod-defaults.ts';
 import { sameJson } from '../../../machinery/api/json-values.ts';
 
 /** Source of a manifest and the node that it is for. */

@@ -1,13 +1,11 @@
 /** PodDisruptionBudgets (upstream `pkg/registry/policy/poddisruptionbudget`, `pkg/apis/policy/validation`). */
-import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { type FieldError, invalidField, unsupportedField } from '../../api-errors/field-errors.ts';
-import { isMap, numberAt, textAt, valueAt } from '../../select-field.ts';
+import { isMap, numberAt, textAt, valueAt } from '../../../../machinery/api/select-field.ts';
 import type { JsonMap } from '../../../../machinery/api/json-map.ts';
 import { ageColumn, column, countColumn, nameColumn, type PrintedColumn } from '../../printing/describe-columns.ts';
 import type { Draft } from '../../storage/stored-object.ts';
-import { isolateStatus, plainStrategy, type Strategy } from '../strategy.ts';
+import type { KindRules } from '../plain-strategy.ts';
 import { checkSelector } from '../../validation/field-checks.ts';
-import { explainSubdomain } from '../../validation/formats.ts';
 
 const policies = ['AlwaysAllow', 'IfHealthyBudget'] as const;
 const counts = ['currentHealthy', 'desiredHealthy', 'disruptionsAllowed', 'expectedPods'] as const;
@@ -15,23 +13,11 @@ const percentage = /^[0-9]+%$/;
 const percentMessage =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
-export const budgetStrategy: Strategy = {
-  ...plainStrategy,
-  table: 'poddisruptionbudgets.policy',
-  namespaced: true,
+export const budgetRules: KindRules = {
   needsVersion: true,
-  explainName: explainSubdomain,
-  fieldLabels: { labels: ['metadata.name', 'metadata.namespace'] },
-  prepareCreate: (draft) => {
-    draft.metadata.generation = 1;
-    draft.status = { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 };
-  },
-  prepareUpdate: (draft, stored, endpoint) => {
-    isolateStatus(draft, stored, endpoint);
-    if (!sameJson(draft.spec, stored.spec)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
-  },
+  initialStatus: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 },
   validate: validateBudget,
-  validateUpdate: (draft, _stored, endpoint) => (endpoint === 'status' ? validateStatus(draft) : []),
+  validateStatus,
 };
 
 function validateBudget({ spec = {} }: Draft): readonly FieldError[] {

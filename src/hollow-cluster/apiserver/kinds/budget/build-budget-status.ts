@@ -1,6 +1,6 @@
 /** The status of a PodDisruptionBudget (upstream `pkg/controller/disruption`, `component-helpers/apps/poddisruptionbudget`). */
 import { ownValue } from '../../../../machinery/api/json-map.ts';
-import { mapAt, type MutableJsonMap, mapsAt, numberAt, textAt } from '../../select-field.ts';
+import { mapAt, type MutableJsonMap, mapsAt, numberAt, textAt } from '../../../../machinery/api/select-field.ts';
 import { formatTime, parseTimestamp } from '../../../../machinery/api/timestamps.ts';
 
 interface Budget {

@@ -2,7 +2,7 @@
  * Whether a pod may be evicted now (upstream `pkg/registry/core/pod/storage/eviction.go`). A budget allows as many
  * evictions as its status says; the disruption controller computes that number, each eviction takes one.
  */
-import { mapAt, mapsAt, numberAt, textAt } from '../../select-field.ts';
+import { hasCondition, mapAt, mapsAt, numberAt, textAt } from '../../../../machinery/api/select-field.ts';
 
 /** An object as it is stored. */
 interface Stored {
@@ -35,18 +35,13 @@ export function decideEviction(pod: Stored, budgets: readonly Stored[]): Evictio
   const [budget, ...others] = budgets;
   if (budget === undefined) return { kind: 'evict' };
   if (others.length > 0) return { kind: 'ambiguous' };
-  if (!isReady(pod) && toleratesUnhealthy(budget)) return { kind: 'evict' };
+  if (!hasCondition(pod, 'Ready') && toleratesUnhealthy(budget)) return { kind: 'evict' };
   return decideSpending(budget);
 }
 
 function needsNoBudget({ metadata, status }: Stored): boolean {
   if (metadata.deletionTimestamp !== undefined) return true;
   return ['Pending', 'Succeeded', 'Failed'].includes(textAt(status, 'phase'));
-}
-
-function isReady(pod: Stored): boolean {
-  const ready = mapsAt(pod, 'status', 'conditions').find(({ type }) => type === 'Ready');
-  return ready?.['status'] === 'True';
 }
 
 /** An unhealthy pod does not count as available, so that its eviction takes nothing from the budget. */

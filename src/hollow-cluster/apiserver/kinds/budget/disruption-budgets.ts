@@ -2,7 +2,7 @@
 import { type LabelSelector, selectsLabels } from '../../../../machinery/api/label-selector.ts';
 import type { Clock } from '../../../../machinery/ports/clock.ts';
 import { forbidden, statusError } from '../../api-errors/api-errors.ts';
-import { isMap } from '../../select-field.ts';
+import { isMap } from '../../../../machinery/api/select-field.ts';
 import type { Draft, StoredObject } from '../../storage/stored-object.ts';
 import type { VersionedStore } from '../../storage/versioned-store.ts';
 import { spendDisruption } from './build-budget-status.ts';
@@ -59,13 +59,8 @@ export class DisruptionBudgets {
   }
 
   #matching(pod: StoredObject): readonly Draft[] {
-    const prefix = `${pod.namespace}/`;
-    const found: Draft[] = [];
-    for (const { key, content } of this.#options.store.table('poddisruptionbudgets.policy').now().from(prefix)) {
-      if (!key.startsWith(prefix)) break;
-      if (selectsLabels(selectorOf(content), pod.labels)) found.push(content);
-    }
-    return found;
+    const budgets = [...this.#options.store.table('poddisruptionbudgets.policy').now().list(pod.namespace)];
+    return budgets.map(({ content }) => content).filter((content) => selectsLabels(selectorOf(content), pod.labels));
   }
 }
 

@@ -2,27 +2,18 @@
  * Keeps the status of PodDisruptionBudgets up to date (upstream `pkg/controller/disruption`). All that a budget depends on is
  * in its namespace: a pass computes the budgets of namespaces with changes, and once a minute, or after a failure, all.
  */
+import { getOrInsert } from '../../../../machinery/api/get-or-insert.ts';
 import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { compileSelector } from '../../../../machinery/api/label-selector.ts';
 import { parseTimestamp } from '../../../../machinery/api/timestamps.ts';
-import type { Clock } from '../../../../machinery/ports/clock.ts';
 import { buildBudgetStatus, disruptedPodMs } from './build-budget-status.ts';
 import { selectorOf } from './disruption-budgets.ts';
-import type { ObjectRegistry } from '../../registry/object-registry.ts';
 import type { Target } from '../../registry/request-target.ts';
-import { mapAt, mapsAt, numberAt, textAt } from '../../select-field.ts';
+import { hasCondition, mapAt, mapsAt, numberAt, textAt } from '../../../../machinery/api/select-field.ts';
 import type { StoreChange } from '../../storage/store-change.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import type { VersionedStore } from '../../storage/versioned-store.ts';
-import type { ServerController } from '../../controllers/controller-loop.ts';
-
-interface DisruptionControllerOptions {
-  readonly store: VersionedStore;
-  readonly registry: ObjectRegistry;
-  readonly clock: Clock;
-  /** All budgets. */
-  readonly target: Target;
-}
+import type { ControllerContext, ServerController } from '../../controllers/controller-loop.ts';
 
 const table = 'poddisruptionbudgets.policy';
 const fullPassMs = 60_000;
@@ -30,15 +21,15 @@ const fullPassMs = 60_000;
 export class DisruptionController implements ServerController {
   readonly name = 'disruption-controller';
   readonly tables = [table, 'pods', ...scaleTables];
-  readonly #options: DisruptionControllerOptions;
+  readonly #context: ControllerContext;
   /** Namespaces with changes since the last pass. */
   #changed = new Set<string>();
   /** When the first eviction that did not delete its pod is no longer counted, by namespace. */
   #recheckAtMs: ReadonlyMap<string, number> = new Map();
   #fullPassAtMs = 0;
 
-  constructor(options: DisruptionControllerOptions) {
-    this.#options = options;
+  constructor(context: ControllerContext) {
+    this.#context = context;
   }
 
   observe({ object }: StoreChange): void {
@@ -47,7 +38,7 @@ export class DisruptionController implements ServerController {
 
   /** Runs again when the first eviction that did not delete its pod is no longer counted. */
   sync(): number | undefined {
-    const { store, clock } = this.#options;
+    const { store, clock } = this.#context;
     const startedAtMs = clock.monotonicMs();
     const isFullPass = startedAtMs >= this.#fullPassAtMs;
     const fullPassAtMs = isFullPass ? startedAtMs + fullPassMs : this.#fullPassAtMs;
@@ -56,7 +47,7 @@ export class DisruptionController implements ServerController {
     // After a failure below, the next pass is a full one.
     this.#fullPassAtMs = startedAtMs;
     const rechecks = new Map<string, number>();
-    for (const [namespace, budgets] of Map.groupBy(store.table(table).now().from(''), namespaceOf)) {
+    for (const [namespace, budgets] of Map.groupBy(store.table(table).now().list(), namespaceOf)) {
       const recheckAtMs = this.#recheckAtMs.get(namespace) ?? Number.POSITIVE_INFINITY;
       const isDue = isFullPass || changed.has(namespace) || recheckAtMs <= clock.nowMs();
       rechecks.set(namespace, isDue ? this.#syncNamespace(namespace, budgets) : recheckAtMs);
@@ -69,29 +60,21 @@ export class DisruptionController implements ServerController {
 
   /** When it must be computed again without a change. */
   #syncNamespace(namespace: string, budgets: readonly StoredObject[]): number {
-    const prefix = `${namespace}/`;
-    const pods: StoredObject[] = [];
-    for (const pod of this.#options.store.table('pods').now().from(prefix)) {
-      if (!pod.key.startsWith(prefix)) break;
-      pods.push(pod);
-    }
+    const pods = [...this.#context.store.table('pods').now().list(namespace)];
     return Math.min(...budgets.map((budget) => this.#syncBudget(budget, pods)));
   }
 
   /** `pods` are those of its namespace. */
   #syncBudget({ name, namespace, content }: StoredObject, pods: readonly StoredObject[]): number {
-    const { store, registry, clock, target } = this.#options;
+    const { store, registry, clock, targets } = this.#context;
     const isSelected = compileSelector(selectorOf(content));
     const selected = pods.filter(({ labels }) => isSelected(labels));
     const scale = expectedScale(store, selected);
     const nowMs = clock.nowMs();
     const status = buildBudgetStatus({ budget: content, pods: selected.map(factsOf), scale, nowMs });
     if (!sameJson(status, content.status)) {
-      registry.amend(
-        { ...target, name, namespace, endpoint: 'status' },
-        (draft) => Object.assign(draft, { status }),
-        false,
-      );
+      const target: Target = { ...targets.of('policy', 'poddisruptionbudgets'), name, namespace, endpoint: 'status' };
+      registry.amend(target, (draft) => Object.assign(draft, { status }), false);
     }
     const times = Object.values(mapAt(status, 'disruptedPods')).map((time) => parseTimestamp(String(time)) ?? nowMs);
     return Math.min(...times) + disruptedPodMs + 1;
@@ -174,17 +157,14 @@ interface ObjectFacts {
 const known = new WeakMap<StoredObject, ObjectFacts>();
 
 function factsOf(object: StoredObject): ObjectFacts {
-  const found = known.get(object) ?? readFacts(object);
-  known.set(object, found);
-  return found;
+  return getOrInsert(known, object, readFacts);
 }
 
 function readFacts({ name, content }: StoredObject): ObjectFacts {
-  const ready = mapsAt(content, 'status', 'conditions').find(({ type }) => type === 'Ready');
   return {
     name,
     isDeleted: content.metadata.deletionTimestamp !== undefined,
-    isReady: ready?.['status'] === 'True',
+    isReady: hasCondition(content, 'Ready'),
     controller: controllerOf(content),
     replicas: numberAt(content, 'spec', 'replicas'),
   };

@@ -2,7 +2,7 @@
 import { ownValue } from '../../../../machinery/api/json-map.ts';
 import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { type FieldError, forbiddenField, invalidField, tooLongField } from '../../api-errors/field-errors.ts';
-import { mapAt } from '../../select-field.ts';
+import { mapAt } from '../../../../machinery/api/select-field.ts';
 import type { KindRules } from '../plain-strategy.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { checkFormat } from '../../validation/field-checks.ts';

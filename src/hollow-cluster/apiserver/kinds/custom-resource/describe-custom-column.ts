@@ -1,5 +1,6 @@
 import { canonicalJson, isMap, type JsonMap, ownValue } from '../../../../machinery/api/json-map.ts';
 import { parseTimestamp } from '../../../../machinery/api/timestamps.ts';
+import { escapeAsGo } from '../../codec/parse-exact-json.ts';
 import type { CustomColumn } from '../../resources.ts';
 import { ageSince } from '../../printing/describe-age.ts';
 import type { Cell, PrintedColumn } from '../../printing/describe-columns.ts';
@@ -23,12 +24,7 @@ function toCell(value: unknown, type: CustomColumn['type'], nowMs: number): Cell
 
 function describeAny(value: unknown): string {
   if (value === null) return '<no value>';
-  return typeof value === 'string' ? value : escaped(canonicalJson(value));
-}
-
-/** JSON as Go writes it, so that it can be part of HTML. */
-function escaped(json: string): string {
-  return json.replaceAll(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+  return typeof value === 'string' ? value : escapeAsGo(canonicalJson(value));
 }
 
 function describeDate(text: string, nowMs: number): string {

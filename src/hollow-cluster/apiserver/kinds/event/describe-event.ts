@@ -1,5 +1,5 @@
 import type { JsonMap } from '../../../../machinery/api/json-map.ts';
-import { mapAt, numberAt, textAt, valueAt, isMap } from '../../select-field.ts';
+import { mapAt, numberAt, textAt, valueAt, isMap } from '../../../../machinery/api/select-field.ts';
 import { ageSince } from '../../printing/describe-age.ts';
 import { column, countColumn, nameColumn, type PrintedColumn, wideColumn } from '../../printing/describe-columns.ts';
 

@@ -1,7 +1,7 @@
 /** Deletes each event when its TTL after the last write is over (upstream `--event-ttl`). */
 import { parseTimestamp } from '../../../../machinery/api/timestamps.ts';
 import type { Clock } from '../../../../machinery/ports/clock.ts';
-import { mapAt } from '../../select-field.ts';
+import { mapAt } from '../../../../machinery/api/select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import type { VersionedStore } from '../../storage/versioned-store.ts';
 import { buildStored } from '../../registry/stored-version.ts';
@@ -29,7 +29,7 @@ export class EventExpiry {
     this.#strategy = strategy;
     this.#clock = clock;
     const table = store.table(strategy.table);
-    this.#due = [...table.now().from('')].map((stored) => ({
+    this.#due = [...table.now().list()].map((stored) => ({
       key: stored.key,
       revision: stored.revision,
       atMs: clock.monotonicMs() + remainingMs(stored.content, clock.nowMs(), ttlMs),

@@ -3,9 +3,8 @@ import type { Draft } from '../../storage/stored-object.ts';
 import { validateEvent, validateEventCreate, validateEventUpdate } from './event-validation.ts';
 import { eventsV1Group } from '../../resources.ts';
 import type { FieldLabels } from '../../registry/selection.ts';
-import { textAt } from '../../select-field.ts';
-import { plainStrategy, type Strategy } from '../strategy.ts';
-import { explainSubdomain } from '../../validation/formats.ts';
+import { textAt } from '../../../../machinery/api/select-field.ts';
+import type { KindRules } from '../plain-strategy.ts';
 
 const referenceFields = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const;
 const sharedLabels = ['metadata.name', 'metadata.namespace', 'reason', 'type'] as const;
@@ -28,12 +27,8 @@ const eventV1Labels: FieldLabels = {
   },
 };
 
-export const eventStrategy: Strategy = {
-  ...plainStrategy,
-  table: 'events',
-  namespaced: true,
+export const eventRules: KindRules = {
   createsOnUpdate: true,
-  explainName: explainSubdomain,
   fieldLabels: coreLabels,
   fieldLabelsByGroup: { [eventsV1Group]: eventV1Labels },
   validate: validateEvent,

@@ -9,7 +9,7 @@ import { eventsV1Group } from '../../resources.ts';
 import { isQualifiedName } from '../../../../machinery/api/names.ts';
 import { type FieldError, invalidField, requiredField } from '../../api-errors/field-errors.ts';
 import { sameJson } from '../../../../machinery/api/json-values.ts';
-import { isMap, textAt } from '../../select-field.ts';
+import { isMap, textAt } from '../../../../machinery/api/select-field.ts';
 
 /** Bytes, for `reportingInstance`, `action` and `reason`. */
 const shortTextBytesMax = 128;

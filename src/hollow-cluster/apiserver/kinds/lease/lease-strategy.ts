@@ -2,20 +2,10 @@
 import { type FieldError, invalidField } from '../../api-errors/field-errors.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { ageColumn, column, nameColumn, type PrintedColumn } from '../../printing/describe-columns.ts';
-import { textAt } from '../../select-field.ts';
-import { explainSubdomain } from '../../validation/formats.ts';
-import { plainStrategy, type Strategy } from '../strategy.ts';
+import { textAt } from '../../../../machinery/api/select-field.ts';
+import type { KindRules } from '../plain-strategy.ts';
 
-export const leaseStrategy: Strategy = {
-  ...plainStrategy,
-  table: 'leases.coordination.k8s.io',
-  namespaced: true,
-  createsOnUpdate: true,
-  needsVersion: true,
-  explainName: explainSubdomain,
-  fieldLabels: { labels: ['metadata.name', 'metadata.namespace'] },
-  validate: validateLease,
-};
+export const leaseRules: KindRules = { createsOnUpdate: true, needsVersion: true, validate: validateLease };
 
 function validateLease({ spec }: Draft): readonly FieldError[] {
   const [duration, transitions] = [spec?.['leaseDurationSeconds'], spec?.['leaseTransitions']];

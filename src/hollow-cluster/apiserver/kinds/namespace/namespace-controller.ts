@@ -2,28 +2,14 @@
  * Empties namespaces that are deleted, and removes them (upstream `pkg/controller/namespace/deletion`): pods first, with
  * their grace period, then everything else. What remains is named in the conditions of the namespace.
  */
-import type { Clock } from '../../../../machinery/ports/clock.ts';
-import type { ObjectRegistry } from '../../registry/object-registry.ts';
 import type { Target } from '../../registry/request-target.ts';
-import { mapsAt } from '../../select-field.ts';
+import { mapsAt } from '../../../../machinery/api/select-field.ts';
 import { listOf } from '../../../../machinery/api/json-map.ts';
 import type { Draft, StoredObject } from '../../storage/stored-object.ts';
-import type { VersionedStore } from '../../storage/versioned-store.ts';
 import { buildNamespaceConditions, type Remaining } from './build-namespace-conditions.ts';
-import type { ServerController } from '../../controllers/controller-loop.ts';
+import type { ControllerContext, ServerController } from '../../controllers/controller-loop.ts';
 import { createSystemNamespaces } from '../initial-objects.ts';
-import type { ServedTargets } from '../../registry/served-targets.ts';
 import type { StoreChange } from '../../storage/store-change.ts';
-
-interface NamespaceControllerOptions {
-  readonly store: VersionedStore;
-  readonly registry: ObjectRegistry;
-  readonly clock: Clock;
-  /** All namespaces. */
-  readonly target: Target;
-  /** All namespaced resources that can be deleted, each without namespace and name. */
-  readonly contents: readonly Target[];
-}
 
 const finalizer = 'kubernetes';
 /** Objects that a failed or delayed deletion left are retried after this time. */
@@ -32,15 +18,20 @@ const retryMs = 1_000;
 export class NamespaceController implements ServerController {
   readonly name = 'namespace-controller';
   readonly tables: readonly string[];
-  readonly #options: NamespaceControllerOptions;
+  readonly #context: ControllerContext;
+  readonly #target: Target;
+  /** All namespaced resources that can be deleted, each without namespace and name. */
+  readonly #contents: readonly Target[];
 
-  constructor(options: NamespaceControllerOptions) {
-    this.#options = options;
-    this.tables = ['namespaces', ...new Set(options.contents.map(({ strategy }) => strategy.table))];
+  constructor(context: ControllerContext) {
+    this.#context = context;
+    this.#target = context.targets.of('', 'namespaces');
+    this.#contents = context.targets.namespaced();
+    this.tables = ['namespaces', ...this.#contents.map(({ strategy }) => strategy.table)];
   }
 
   sync(): number | undefined {
-    const namespaces = [...this.#options.store.table('namespaces').now().from('')];
+    const namespaces = [...this.#context.store.table('namespaces').now().list()];
     const deleted = namespaces.filter(({ content }) => content.metadata.deletionTimestamp !== undefined);
     const errors = deleted.flatMap((namespace) => this.#errorOfSync(namespace));
     if (errors.length > 0) throw new AggregateError(errors, `${errors.length} namespaces could not be emptied`);
@@ -61,25 +52,22 @@ export class NamespaceController implements ServerController {
     if (!listOf(content.spec?.['finalizers']).includes(finalizer)) return;
     const remaining = this.#empty(name);
     const isEmpty = remaining.objects.size === 0 && remaining.failures.length === 0;
-    const { registry, clock, target } = this.#options;
+    const { registry, clock } = this.#context;
     const setConditions = (draft: Draft): void => {
       const conditions = buildNamespaceConditions(mapsAt(draft, 'status', 'conditions'), remaining, clock.nowMs());
       draft.status = { ...draft.status, conditions };
     };
-    registry.amend({ ...target, name, endpoint: 'status' }, setConditions, false);
+    registry.amend({ ...this.#target, name, endpoint: 'status' }, setConditions, false);
     if (isEmpty) this.#finalize(name);
   }
 
   /** Deletes what can be deleted now, and returns what is left. Other resources wait until the pods are gone. */
   #empty(namespace: string): Remaining {
-    const { contents } = this.#options;
-    const pods = contents.filter(({ served }) => served.kind === 'Pod');
-    const remaining = this.#deleteAll(namespace, pods);
+    const isPod = ({ served }: Target): boolean => served.kind === 'Pod';
+    const remaining = this.#deleteAll(namespace, this.#contents.filter(isPod));
     if (remaining.objects.size > 0 || remaining.failures.length > 0) return remaining;
-    return this.#deleteAll(
-      namespace,
-      contents.filter(({ served }) => served.kind !== 'Pod'),
-    );
+    const others = this.#contents.filter((target) => !isPod(target));
+    return this.#deleteAll(namespace, others);
   }
 
   #deleteAll(namespace: string, targets: readonly Target[]): Remaining {
@@ -89,7 +77,7 @@ export class NamespaceController implements ServerController {
     for (const target of targets) {
       for (const { name } of this.#objectsIn(target, namespace)) {
         try {
-          this.#options.registry.delete({ ...target, namespace, name }, { dryRun: false, propagation: 'Background' });
+          this.#context.registry.delete({ ...target, namespace, name }, { dryRun: false, propagation: 'Background' });
         } catch (error) {
           failures.push(error instanceof Error ? error.message : String(error));
         }
@@ -104,19 +92,13 @@ export class NamespaceController implements ServerController {
   }
 
   #objectsIn({ strategy }: Target, namespace: string): readonly StoredObject[] {
-    const prefix = `${namespace}/`;
-    const found: StoredObject[] = [];
-    for (const object of this.#options.store.table(strategy.table).now().from(prefix)) {
-      if (!object.key.startsWith(prefix)) break;
-      found.push(object);
-    }
-    return found;
+    return [...this.#context.store.table(strategy.table).now().list(namespace)];
   }
 
   /** Removes the finalizer; the server removes a namespace without finalizers. */
   #finalize(name: string): void {
-    const { registry, target } = this.#options;
-    const at = { ...target, name, endpoint: 'finalize' } as const;
+    const { registry } = this.#context;
+    const at = { ...this.#target, name, endpoint: 'finalize' } as const;
     const { metadata, spec } = registry.get(at).content;
     const finalizers = listOf(spec?.['finalizers']).filter((key) => key !== finalizer);
     const body = { metadata, spec: { ...spec, finalizers } };
@@ -128,12 +110,10 @@ export class NamespaceController implements ServerController {
 export class SystemNamespaceController implements ServerController {
   readonly name = 'system-namespaces-controller';
   readonly tables = ['namespaces'];
-  readonly #registry: ObjectRegistry;
-  readonly #targets: ServedTargets;
+  readonly #context: ControllerContext;
 
-  constructor(registry: ObjectRegistry, targets: ServedTargets) {
-    this.#registry = registry;
-    this.#targets = targets;
+  constructor(context: ControllerContext) {
+    this.#context = context;
   }
 
   concerns(_table: string, { kind }: StoreChange): boolean {
@@ -141,6 +121,6 @@ export class SystemNamespaceController implements ServerController {
   }
 
   sync(): undefined {
-    createSystemNamespaces(this.#registry, this.#targets);
+    createSystemNamespaces(this.#context.registry, this.#context.targets);
   }
 }

@@ -1,18 +1,16 @@
 /** Namespaces (upstream `pkg/registry/core/namespace/strategy.go`, `ValidateNamespaceStatusUpdate`). */
 import { type FieldError, invalidField } from '../../api-errors/field-errors.ts';
-import { textAt } from '../../select-field.ts';
+import { textAt } from '../../../../machinery/api/select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { ageColumn, column, nameColumn, type PrintedColumn } from '../../printing/describe-columns.ts';
 import { explainLabel } from '../../validation/formats.ts';
-import { isolateStatus, plainStrategy, type Strategy, takeField } from '../strategy.ts';
+import type { KindRules } from '../plain-strategy.ts';
+import { isolateStatus, takeField } from '../strategy.ts';
 
-export const namespaceStrategy: Strategy = {
-  ...plainStrategy,
-  table: 'namespaces',
-  namespaced: false,
+export const namespaceRules: KindRules = {
   returnsDeleted: true,
   explainName: explainLabel,
-  fieldLabels: { labels: ['metadata.name', 'status.phase'] },
+  fieldLabels: { labels: ['status.phase'] },
   setDefaults: (draft) => {
     draft.metadata.labels = { ...draft.metadata.labels, 'kubernetes.io/metadata.name': draft.metadata.name ?? '' };
   },
@@ -26,7 +24,7 @@ export const namespaceStrategy: Strategy = {
     // The spec consists of finalizers only, and only `/finalize` may change them.
     if (endpoint !== 'finalize') takeField(draft, stored, 'spec');
   },
-  validateUpdate: (draft, _stored, endpoint) => (endpoint === 'status' ? validatePhase(draft) : []),
+  validateStatus: validatePhase,
   fieldsOf: (draft) => ({ 'status.phase': textAt(draft.status, 'phase') }),
 };
 

@@ -1,5 +1,5 @@
 import type { JsonMap } from '../../../../machinery/api/json-map.ts';
-import { mapAt, mapsAt, textAt, valueAt } from '../../select-field.ts';
+import { mapAt, mapsAt, textAt, valueAt } from '../../../../machinery/api/select-field.ts';
 import { ageColumn, column, nameColumn, type PrintedColumn, wideColumn } from '../../printing/describe-columns.ts';
 
 const rolePrefix = 'node-role.kubernetes.io/';

@@ -11,19 +11,15 @@ import {
   requiredField,
   unsupportedField,
 } from '../../api-errors/field-errors.ts';
-import { mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
-import { isolateStatus, plainStrategy, type Strategy } from '../strategy.ts';
-import { explainSubdomain } from '../../validation/formats.ts';
+import { mapsAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
+import type { KindRules } from '../plain-strategy.ts';
+import { isolateStatus } from '../strategy.ts';
 
 const taintEffects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const setOnce = ['podCIDRs', 'providerID'] as const;
 
-export const nodeStrategy: Strategy = {
-  ...plainStrategy,
-  table: 'nodes',
-  namespaced: false,
-  explainName: explainSubdomain,
-  fieldLabels: { labels: ['metadata.name', 'spec.unschedulable'] },
+export const nodeRules: KindRules = {
+  fieldLabels: { labels: ['spec.unschedulable'] },
   setDefaults: (draft) => {
     defaultAllocatable(draft);
     pairPodCidrs(draft);

@@ -4,7 +4,15 @@
  */
 import type { JsonMap } from '../../../../machinery/api/json-map.ts';
 import { parseTimestamp } from '../../../../machinery/api/timestamps.ts';
-import { mapAt, isMap, mapsAt, numberAt, textAt, valueAt } from '../../select-field.ts';
+import {
+  hasCondition,
+  mapAt,
+  isMap,
+  mapsAt,
+  numberAt,
+  textAt,
+  valueAt,
+} from '../../../../machinery/api/select-field.ts';
 
 interface PodSummary {
   /** `Running`, `CrashLoopBackOff`, `Init:0/2`, `Terminating` ... */
@@ -127,11 +135,6 @@ function isReadyAndRunning(container: JsonMap): boolean {
 function hasSucceeded(container: JsonMap): boolean {
   const terminated = valueAt(container, 'state', 'terminated');
   return isMap(terminated) && numberAt(terminated, 'exitCode') === 0;
-}
-
-function hasCondition(pod: JsonMap, type: string): boolean {
-  const found = mapsAt(pod, 'status', 'conditions').find((condition) => textAt(condition, 'type') === type);
-  return textAt(found, 'status') === 'True';
 }
 
 function addRestarts(sum: Restarts, container: JsonMap): Restarts {

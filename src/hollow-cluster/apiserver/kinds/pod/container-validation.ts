@@ -1,6 +1,6 @@
 /** Containers of pods and of pod templates (upstream `validateContainers`, `validateInitContainers`). */
 import { duplicateField, type FieldError, invalidField, requiredField } from '../../api-errors/field-errors.ts';
-import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../../select-field.ts';
+import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt, textAt } from '../../../../machinery/api/select-field.ts';
 import { checkCounts, checkFormat, checkOneOf, checkRequired } from '../../validation/field-checks.ts';
 import { explainLabel, explainPort, explainPortName } from '../../validation/formats.ts';
 import { checkResources } from './resource-validation.ts';

@@ -1,5 +1,5 @@
 import type { JsonMap } from '../../../../machinery/api/json-map.ts';
-import { mapsAt, textAt } from '../../select-field.ts';
+import { hasCondition, mapsAt, textAt } from '../../../../machinery/api/select-field.ts';
 import { buildPodSummary } from './build-pod-summary.ts';
 import { humanDuration } from '../../printing/describe-age.ts';
 import { ageColumn, column, nameColumn, type PrintedColumn, wideColumn } from '../../printing/describe-columns.ts';
@@ -48,10 +48,6 @@ export const completedConditions: Readonly<Record<string, RowCondition>> = {
 function describeGates(pod: JsonMap): string {
   const gates = mapsAt(pod, 'spec', 'readinessGates').map((gate) => textAt(gate, 'conditionType'));
   if (gates.length === 0) return '<none>';
-  const conditions = mapsAt(pod, 'status', 'conditions');
-  const open = gates.filter((type) => {
-    const condition = conditions.find((candidate) => textAt(candidate, 'type') === type);
-    return textAt(condition, 'status') === 'True';
-  });
+  const open = gates.filter((type) => hasCondition(pod, type));
   return `${open.length}/${gates.length}`;
 }

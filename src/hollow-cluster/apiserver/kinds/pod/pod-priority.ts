@@ -2,7 +2,7 @@
 import { isAbsent, ownValue, setOwn } from '../../../../machinery/api/json-map.ts';
 import { forbidden } from '../../api-errors/api-errors.ts';
 import type { WriteContext } from '../strategy.ts';
-import { type MutableJsonMap, textAt } from '../../select-field.ts';
+import { type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 
 const classes = 'priorityclasses.scheduling.k8s.io';
@@ -62,7 +62,7 @@ function priorityOf(draft: Draft, className: string, { objects }: WriteContext):
 function defaultPriority(objects: WriteContext['objects']): Priority {
   const table = objects.table(classes);
   if (table.size === 0) return none;
-  const defaults = [...table.now().from('')]
+  const defaults = [...table.now().list()]
     .map(({ content }) => content)
     .filter((content) => content['globalDefault'] === true)
     .map(asPriority);

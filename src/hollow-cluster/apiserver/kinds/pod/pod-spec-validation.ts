@@ -1,6 +1,6 @@
 /** The spec of a pod or of a pod template (upstream `ValidatePodSpec`). */
 import { type FieldError, invalidField, requiredField, unsupportedField } from '../../api-errors/field-errors.ts';
-import { mapAt, mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { mapAt, mapsAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import { checkContainers } from './container-validation.ts';
 import { checkAnnotationKeys, checkLabels, checkOneOf, checkOptional } from '../../validation/field-checks.ts';
 import { explainLabel, explainSubdomain } from '../../validation/formats.ts';

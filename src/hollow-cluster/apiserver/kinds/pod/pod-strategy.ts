@@ -3,32 +3,24 @@ import { explainMirrorReference } from '../../../../machinery/api/select-api-ref
 import { taintKeys } from '../../../../machinery/api/taints.ts';
 import { forbidden } from '../../api-errors/api-errors.ts';
 import type { Draft } from '../../storage/stored-object.ts';
-import { admitPodSpec, defaultHostPorts, defaultPodRequests, defaultPodSpec, qosClassOf } from './pod-defaults.ts';
+import { admitPodSpec, defaultPod, qosClassOf } from '../../../../machinery/api/pod-defaults.ts';
 import { checkPodSpec } from './pod-spec-validation.ts';
 import { validatePodStatusUpdate, validatePodUpdate } from './pod-update-validation.ts';
-import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { admitPriority, keepPriority } from './pod-priority.ts';
-import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../../select-field.ts';
-import { type Endpoint, isolateStatus, plainStrategy, type Strategy } from '../strategy.ts';
-import { explainSubdomain } from '../../validation/formats.ts';
+import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../../../../machinery/api/select-field.ts';
+import type { KindRules } from '../plain-strategy.ts';
 
 /** The API object of a static pod has it (upstream `MirrorPodAnnotationKey`). */
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 const selectable = ['restartPolicy', 'schedulerName', 'serviceAccountName', 'nodeName'] as const;
 
 /** `defaultTolerationSeconds`: default toleration of the not-ready and unreachable taints, in seconds. */
-export function podStrategy(defaultTolerationSeconds: number): Strategy {
+export function podRules(defaultTolerationSeconds: number): KindRules {
   return {
-    ...plainStrategy,
-    table: 'pods',
-    namespaced: true,
     returnsDeleted: true,
     graceful: true,
-    explainName: explainSubdomain,
     fieldLabels: {
       labels: [
-        'metadata.name',
-        'metadata.namespace',
         ...selectable.map((field) => `spec.${field}`),
         'spec.hostNetwork',
         'status.phase',
@@ -40,10 +32,7 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
     },
     setDefaults: (draft) => {
       const spec = (draft.spec ??= {});
-      defaultPodSpec(spec);
-      defaultPodRequests(spec);
-      spec['enableServiceLinks'] ??= true;
-      defaultHostPorts(spec);
+      defaultPod(spec);
       if (numberAt(spec, 'terminationGracePeriodSeconds') < 0) spec['terminationGracePeriodSeconds'] = 1;
     },
     admit: (draft, context, stored) => {
@@ -54,17 +43,16 @@ export function podStrategy(defaultTolerationSeconds: number): Strategy {
       else admitPodSpec(spec);
       addDefaultTolerations(spec, defaultTolerationSeconds);
     },
-    prepareCreate: (draft, { now }) => {
-      draft.metadata.generation = 1;
+    prepareNew: (draft, { now }) => {
       const qosClass = qosClassOf(draft.spec ?? {});
       draft.status = { phase: 'Pending', ...gatedConditions(draft.spec, now), qosClass };
     },
-    prepareUpdate,
-    validateCreate: (draft) => checkPodSpec(draft.spec ?? {}, 'spec'),
-    validateUpdate: (draft, stored, endpoint) =>
-      endpoint === 'status'
-        ? validatePodStatusUpdate(draft, stored)
-        : [...checkPodSpec(draft.spec ?? {}, 'spec'), ...validatePodUpdate(draft, stored)],
+    prepareChange: (draft, stored, endpoint) => {
+      if (endpoint === 'status') restoreForStatus(draft, stored);
+    },
+    validateSpec: (draft) => checkPodSpec(draft.spec ?? {}, 'spec'),
+    validateChange: validatePodUpdate,
+    validateStatus: validatePodStatusUpdate,
     fieldsOf,
   };
 }
@@ -105,12 +93,6 @@ function addDefaultTolerations(spec: MutableJsonMap, seconds: number): void {
 
 function covers(toleration: MutableJsonMap, key: string): boolean {
   return ['', key].includes(textAt(toleration, 'key')) && ['', 'NoExecute'].includes(textAt(toleration, 'effect'));
-}
-
-function prepareUpdate(draft: Draft, stored: Draft, endpoint: Endpoint): void {
-  isolateStatus(draft, stored, endpoint);
-  if (endpoint === 'status') restoreForStatus(draft, stored);
-  else if (!sameJson(draft.spec, stored.spec)) draft.metadata.generation = (stored.metadata.generation ?? 0) + 1;
 }
 
 /** `/status` does not change owners, and the QoS class of a pod is immutable. */

@@ -6,7 +6,7 @@ import type { DisruptionBudgets } from '../budget/disruption-budgets.ts';
 import type { DeleteRequest, ObjectRegistry } from '../../registry/object-registry.ts';
 import { badRequest, conflict, statusError } from '../../api-errors/api-errors.ts';
 import { resourceName, type Target } from '../../registry/request-target.ts';
-import { mapAt, mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { mapAt, mapsAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 
 const bindings = { group: '', name: 'pods/binding' } as const;
 
@@ -20,10 +20,9 @@ const evicted = {
 export class PodSubresources {
   readonly #registry: ObjectRegistry;
   readonly #clock: Clock;
-  readonly #budgets: DisruptionBudgets | undefined;
+  readonly #budgets: DisruptionBudgets;
 
-  /** Every eviction is allowed without `budgets`. */
-  constructor(registry: ObjectRegistry, clock: Clock, budgets?: DisruptionBudgets) {
+  constructor(registry: ObjectRegistry, clock: Clock, budgets: DisruptionBudgets) {
     this.#registry = registry;
     this.#clock = clock;
     this.#budgets = budgets;
@@ -52,9 +51,9 @@ export class PodSubresources {
   evict(target: Target, eviction: MutableJsonMap, request: DeleteRequest): void {
     assertSameName(eviction, target, 'Eviction');
     const before = this.#registry.get(target);
-    const decision = this.#budgets?.assertEvictable(before) ?? { kind: 'evict' };
+    const decision = this.#budgets.assertEvictable(before);
     // As upstream, before the preconditions: an eviction that fails them takes a disruption too.
-    this.#budgets?.spend(decision, before, request.dryRun);
+    this.#budgets.spend(decision, before, request.dryRun);
     const { resourceVersion, uid } = request;
     const changed = (resourceVersion ?? String(before.revision)) !== String(before.revision);
     if (changed || (uid ?? before.uid) !== before.uid) throw this.#deletionError(target, request);
@@ -101,16 +100,15 @@ function validateBinding(binding: MutableJsonMap): string {
 /** A binding may contain the uid and version of its pod. */
 function assertSameObject(registry: ObjectRegistry, target: Target, binding: MutableJsonMap): void {
   const stored = registry.get(target);
-  const uid = textAt(binding, 'metadata', 'uid');
-  const version = textAt(binding, 'metadata', 'resourceVersion');
-  const name = target.name ?? '';
-  if (uid !== '' && uid !== stored.uid) {
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`;
-    throw conflict(resourceName(target), name, why);
-  }
-  if (version !== '' && version !== String(stored.revision)) {
-    const why = `Precondition failed: ResourceVersion in precondition: ${version}, ResourceVersion in object meta: ${stored.revision}`;
-    throw conflict(resourceName(target), name, why);
+  const { uid, revision } = stored;
+  for (const [field, what, actual] of [
+    ['uid', 'UID', uid],
+    ['resourceVersion', 'ResourceVersion', String(revision)],
+  ] as const) {
+    const wanted = textAt(binding, 'metadata', field);
+    if (wanted === '' || wanted === actual) continue;
+    const why = `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${actual}`;
+    throw conflict(resourceName(target), target.name ?? '', why);
   }
 }
 

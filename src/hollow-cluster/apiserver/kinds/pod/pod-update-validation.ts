@@ -2,7 +2,7 @@
 import type { Draft } from '../../storage/stored-object.ts';
 import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { type FieldError, forbiddenField } from '../../api-errors/field-errors.ts';
-import { isMap, mapsAt, type MutableJsonMap, textAt, valueAt } from '../../select-field.ts';
+import { isMap, mapsAt, type MutableJsonMap, textAt, valueAt } from '../../../../machinery/api/select-field.ts';
 
 const mutableFieldsText =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';

@@ -1,7 +1,7 @@
 /** Names and quantities of resources (upstream `validateResourceRequirements`). */
 import { parseQuantityNano } from '../../../../machinery/api/quantity.ts';
 import { type FieldError, invalidField, requiredField } from '../../api-errors/field-errors.ts';
-import { mapAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { mapAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import { explainQualifiedName } from '../../validation/formats.ts';
 
 const ofContainers: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);

@@ -1,6 +1,6 @@
 /** Tolerations and required node affinity (upstream `ValidateTolerations`, `validateNodeAffinity`). */
 import { type FieldError, invalidField, requiredField, unsupportedField } from '../../api-errors/field-errors.ts';
-import { isMap, mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { isMap, mapsAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import { checkFormat, checkOneOf, checkValues } from '../../validation/field-checks.ts';
 import { explainLabelValue, explainQualifiedName } from '../../validation/formats.ts';
 

@@ -1,6 +1,6 @@
 /** The roles and bindings of a new cluster, as kube-apiserver creates them at its start. */
 import { listOf, ownValue } from '../../../../machinery/api/json-map.ts';
-import { isMap, textAt } from '../../select-field.ts';
+import { isMap, textAt } from '../../../../machinery/api/select-field.ts';
 import type { ObjectRegistry } from '../../registry/object-registry.ts';
 import type { ServedTargets } from '../../registry/served-targets.ts';
 import { rbacGroup } from '../../authorization/rbac-tables.ts';

@@ -1,6 +1,6 @@
 /** The group rbac.authorization.k8s.io (upstream `printRoleBinding`). */
 import type { JsonMap } from '../../../../machinery/api/json-map.ts';
-import { mapsAt, textAt } from '../../select-field.ts';
+import { mapsAt, textAt } from '../../../../machinery/api/select-field.ts';
 import { ageColumn, column, nameColumn, type PrintedColumn, wideColumn } from '../../printing/describe-columns.ts';
 
 /** Columns of roles (upstream `rest.NewDefaultTableConvertor`): the client converts the date to an age. */

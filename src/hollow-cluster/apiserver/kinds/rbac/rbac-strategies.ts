@@ -3,52 +3,24 @@ import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { isDnsSubdomain } from '../../../../machinery/api/names.ts';
 import { listOf, ownValue } from '../../../../machinery/api/json-map.ts';
 import { type FieldError, invalidField, requiredField, unsupportedField } from '../../api-errors/field-errors.ts';
-import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
-import { plainStrategy, type Strategy } from '../strategy.ts';
+import { rbacGroup } from '../../authorization/rbac-tables.ts';
+import type { KindRules } from '../plain-strategy.ts';
 
-const rbacGroup = 'rbac.authorization.k8s.io';
+const shared: KindRules = { createsOnUpdate: true, explainName: explainPathSegment };
+const ofBindings: KindRules = { ...shared, setDefaults: defaultBinding, validateUpdate: validateRoleRefKept };
 
-const roleStrategy: Strategy = {
-  ...plainStrategy,
-  table: `roles.${rbacGroup}`,
-  namespaced: true,
-  createsOnUpdate: true,
-  explainName: explainPathSegment,
-  fieldLabels: { labels: ['metadata.name', 'metadata.namespace'] },
-  validate: (draft) => validateRules(draft, true),
+/** Rules of the group, by the table of the kind. */
+export const rbacRules: Readonly<Record<string, KindRules>> = {
+  [`roles.${rbacGroup}`]: { ...shared, validate: (draft) => validateRules(draft, true) },
+  [`clusterroles.${rbacGroup}`]: {
+    ...shared,
+    validate: (draft) => [...validateRules(draft, false), ...validateAggregation(draft)],
+  },
+  [`rolebindings.${rbacGroup}`]: { ...ofBindings, validate: (draft) => validateBinding(draft, true) },
+  [`clusterrolebindings.${rbacGroup}`]: { ...ofBindings, validate: (draft) => validateBinding(draft, false) },
 };
-
-const clusterRoleStrategy: Strategy = {
-  ...roleStrategy,
-  table: `clusterroles.${rbacGroup}`,
-  namespaced: false,
-  fieldLabels: { labels: ['metadata.name'] },
-  validate: (draft) => [...validateRules(draft, false), ...validateAggregation(draft)],
-};
-
-const roleBindingStrategy: Strategy = {
-  ...roleStrategy,
-  table: `rolebindings.${rbacGroup}`,
-  setDefaults: defaultBinding,
-  validate: (draft) => validateBinding(draft, true),
-  validateUpdate: validateRoleRefKept,
-};
-
-const clusterRoleBindingStrategy: Strategy = {
-  ...clusterRoleStrategy,
-  table: `clusterrolebindings.${rbacGroup}`,
-  setDefaults: defaultBinding,
-  validate: (draft) => validateBinding(draft, false),
-  validateUpdate: validateRoleRefKept,
-};
-
-export const rbacStrategies: readonly Strategy[] = [
-  roleStrategy,
-  clusterRoleStrategy,
-  roleBindingStrategy,
-  clusterRoleBindingStrategy,
-];
 
 /** Any text that can be one part of a path. */
 function explainPathSegment(name: string): readonly string[] {

@@ -1,34 +1,26 @@
 /** Writes the rules of ClusterRoles that collect those of others (upstream `clusterroleaggregation`). */
-import type { ObjectRegistry } from '../../registry/object-registry.ts';
-import type { Target } from '../../registry/request-target.ts';
-import type { VersionedStore } from '../../storage/versioned-store.ts';
-import type { ServerController } from '../../controllers/controller-loop.ts';
+import { rbacGroup } from '../../authorization/rbac-tables.ts';
+import type { ControllerContext, ServerController } from '../../controllers/controller-loop.ts';
 import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { selectsLabels } from '../../../../machinery/api/label-selector.ts';
-import { mapsAt, type MutableJsonMap } from '../../select-field.ts';
+import { mapsAt, type MutableJsonMap } from '../../../../machinery/api/select-field.ts';
 
-interface RoleAggregationOptions {
-  readonly store: VersionedStore;
-  readonly registry: ObjectRegistry;
-  /** All ClusterRoles. */
-  readonly target: Target;
-}
-
-const table = 'clusterroles.rbac.authorization.k8s.io';
+const table = `clusterroles.${rbacGroup}`;
 
 export class RoleAggregationController implements ServerController {
   readonly name = 'clusterrole-aggregation-controller';
   readonly tables = [table];
-  readonly #options: RoleAggregationOptions;
+  readonly #context: ControllerContext;
 
-  constructor(options: RoleAggregationOptions) {
-    this.#options = options;
+  constructor(context: ControllerContext) {
+    this.#context = context;
   }
 
   /** A role that collects from another aggregated role is complete after the change of that one. */
   sync(): undefined {
-    const { store, registry, target } = this.#options;
-    for (const { name, rules } of planAggregation([...store.table(table).now().from('')])) {
+    const { store, registry, targets } = this.#context;
+    const target = targets.of(rbacGroup, 'clusterroles');
+    for (const { name, rules } of planAggregation([...store.table(table).now().list()])) {
       registry.amend({ ...target, name }, (draft) => Object.assign(draft, { rules }), false);
     }
   }

@@ -1,5 +1,5 @@
 /** Columns of Deployments, ReplicaSets, StatefulSets, DaemonSets and their scale (upstream `printDeployment` and its neighbours). */
-import { mapAt, numberAt, mapsAt, textAt, valueAt } from '../../select-field.ts';
+import { mapAt, numberAt, mapsAt, textAt, valueAt } from '../../../../machinery/api/select-field.ts';
 import {
   ageColumn,
   column,
@@ -11,11 +11,10 @@ import {
 } from '../../printing/describe-columns.ts';
 import type { JsonMap } from '../../../../machinery/api/json-map.ts';
 
-/** Printed by `-o wide`. */
-const templateColumns: readonly PrintedColumn[] = containerColumns('spec', 'template').map((column) => ({
-  ...column,
-  priority: 1,
-}));
+const templateColumns: readonly PrintedColumn[] = [
+  wideColumn('Containers', 'Names of the containers of its pods.', (owner) => textsOfContainers(owner, 'name')),
+  wideColumn('Images', 'Images of the containers of its pods.', (owner) => textsOfContainers(owner, 'image')),
+];
 
 const selectorColumn: PrintedColumn = wideColumn('Selector', 'Label selector of its pods.', (owner) =>
   describeSelector(mapAt(owner, 'spec', 'selector')),
@@ -77,16 +76,9 @@ export const daemonSetColumns: readonly PrintedColumn[] = [
   selectorColumn,
 ];
 
-/** Names and images of the containers of the pod template at a path. */
-function containerColumns(...path: readonly string[]): readonly PrintedColumn[] {
-  const textsOf = (owner: JsonMap, field: string): string =>
-    mapsAt(owner, ...path, 'spec', 'containers')
-      .map((container) => textAt(container, field))
-      .join(',');
-  return [
-    column('Containers', 'Names of the containers of its pods.', (owner) => textsOf(owner, 'name')),
-    column('Images', 'Images of the containers of its pods.', (owner) => textsOf(owner, 'image')),
-  ];
+function textsOfContainers(owner: JsonMap, field: string): string {
+  const containers = mapsAt(owner, 'spec', 'template', 'spec', 'containers');
+  return containers.map((container) => textAt(container, field)).join(',');
 }
 
 /** Labels as `a=1,b=2`, in order; `<none>` without any (upstream `labels.FormatLabels`). */

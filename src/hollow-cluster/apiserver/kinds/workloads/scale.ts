@@ -1,10 +1,10 @@
 /** The subresource `scale` of resources with replicas (upstream `autoscaling/v1` `Scale`). */
 import { invalid } from '../../api-errors/api-errors.ts';
 import { invalidField } from '../../api-errors/field-errors.ts';
-import { isMap, mapAt, mapsAt, type MutableJsonMap, valueAt } from '../../select-field.ts';
+import { isMap, mapAt, mapsAt, type MutableJsonMap, numberAt } from '../../../../machinery/api/select-field.ts';
 import type { ObjectRegistry, WriteOptions } from '../../registry/object-registry.ts';
 import type { Target } from '../../registry/request-target.ts';
-import { assertNamed } from '../../registry/typed-body.ts';
+import { assertNamed } from '../../registry/body-reader.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 
 export function buildScale({ content }: StoredObject): MutableJsonMap {
@@ -46,11 +46,6 @@ export function writeScale(
   assertNamed(scale, name);
   const patch = { type: 'merge', body: patchForScale(scale, name) } as const;
   return buildScale(registry.patch(target, patch, options).object);
-}
-
-function numberAt(from: unknown, field: string): number {
-  const value = valueAt(from, field);
-  return typeof value === 'number' ? value : 0;
 }
 
 /** Selector as text, which clients of a Scale parse. That of a ReplicationController is a map of labels. */

@@ -1,11 +1,11 @@
 /** Workloads that serve (upstream `pkg/apis/apps/v1/defaults.go`, `pkg/registry/apps`, `pkg/apis/apps/validation`). */
 import { sameJson } from '../../../../machinery/api/json-values.ts';
 import { incrementGeneration, type KindRules } from '../plain-strategy.ts';
-import { defaultTemplate } from '../pod/pod-defaults.ts';
+import { defaultTemplate } from '../../../../machinery/api/pod-defaults.ts';
 import { type Endpoint, isolateStatus } from '../strategy.ts';
-import { mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { mapsAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
-import { ensureMap, fillAt, fillIn, fillZero } from '../fill-in.ts';
+import { ensureMap, fillAt, fillIn, fillZero } from '../../../../machinery/api/fill-in.ts';
 import { validateSelectorKept, validateStatefulSetChange, validateWorkload } from './workload-validation.ts';
 import { explainLabel } from '../../validation/formats.ts';
 
@@ -19,38 +19,35 @@ export const workloadRules: Readonly<Record<string, KindRules>> = {
   'deployments.apps': {
     setDefaults: defaultDeployment,
     prepareUpdate: prepareDeployment,
-    validateSpec: (draft) =>
-      validateWorkload(draft, {
-        selectorOf: 'deployment',
-        kind: 'ReplicaSet',
-        unusable,
-        counts: ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'],
-      }),
+    validateSpec: validateWorkload({
+      selectorOf: 'deployment',
+      kind: 'ReplicaSet',
+      unusable,
+      counts: ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'],
+    }),
     validateChange: validateSelectorKept,
   },
   'replicasets.apps': {
     initialStatus: noReplicas,
     setDefaults: (draft) => void defaultReplicas(draft),
-    validateSpec: (draft) =>
-      validateWorkload(draft, {
-        selectorOf: 'deployment',
-        kind: 'ReplicaSet',
-        unusable,
-        counts: ['replicas', 'minReadySeconds'],
-      }),
+    validateSpec: validateWorkload({
+      selectorOf: 'deployment',
+      kind: 'ReplicaSet',
+      unusable,
+      counts: ['replicas', 'minReadySeconds'],
+    }),
     validateChange: validateSelectorKept,
   },
   'statefulsets.apps': {
     initialStatus: { ...noReplicas, availableReplicas: 0 },
     explainName: explainLabel,
     setDefaults: defaultStatefulSet,
-    validateSpec: (draft) =>
-      validateWorkload(draft, {
-        selectorOf: 'statefulset',
-        kind: 'StatefulSet',
-        unusable: '',
-        counts: ['replicas', 'minReadySeconds'],
-      }),
+    validateSpec: validateWorkload({
+      selectorOf: 'statefulset',
+      kind: 'StatefulSet',
+      unusable: '',
+      counts: ['replicas', 'minReadySeconds'],
+    }),
     validateChange: validateStatefulSetChange,
   },
   'daemonsets.apps': {
@@ -60,12 +57,11 @@ export const workloadRules: Readonly<Record<string, KindRules>> = {
       metadata.annotations = { ...metadata.annotations, [templateGeneration]: '1' };
     },
     prepareChange: countTemplates,
-    validateSpec: (draft) =>
-      validateWorkload(draft, {
-        selectorOf: 'daemonset',
-        kind: 'DaemonSet',
-        counts: ['minReadySeconds', 'revisionHistoryLimit'],
-      }),
+    validateSpec: validateWorkload({
+      selectorOf: 'daemonset',
+      kind: 'DaemonSet',
+      counts: ['minReadySeconds', 'revisionHistoryLimit'],
+    }),
     validateChange: validateSelectorKept,
   },
 };

@@ -11,7 +11,7 @@ import {
   requiredField,
   unsupportedField,
 } from '../../api-errors/field-errors.ts';
-import { isMap, mapAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import { isMap, mapAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { checkCounts, checkSelector } from '../../validation/field-checks.ts';
 import { checkPodTemplate } from '../pod/pod-spec-validation.ts';
@@ -39,8 +39,8 @@ interface WorkloadWords {
 }
 
 /** The selector selects something, and the labels of the template; counts are not negative. */
-export function validateWorkload({ spec = {} }: Draft, about: WorkloadWords): readonly FieldError[] {
-  return [
+export function validateWorkload(about: WorkloadWords): (draft: Draft) => readonly FieldError[] {
+  return ({ spec = {} }) => [
     ...checkCounts(spec, about.counts, 'spec'),
     ...validateSelector(spec, about),
     ...validateTemplate(spec, about.kind),

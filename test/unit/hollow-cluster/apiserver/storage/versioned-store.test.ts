@@ -21,7 +21,7 @@ function aStore(): VersionedStore {
 }
 
 const namesIn = (snapshot: Snapshot | undefined): readonly string[] | undefined =>
-  snapshot === undefined ? undefined : [...snapshot.from('')].map(({ name, revision }) => `${name}@${revision}`);
+  snapshot === undefined ? undefined : [...snapshot.list()].map(({ name, revision }) => `${name}@${revision}`);
 
 test('writes of all resources share one revision counter', () => {
   const store = aStore();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { validateStaticPod } from '../../../../../src/hollow-cluster/kubelet/static-pods/validate-static-pod.ts';
-import { buildPodDefaults } from '../../../../../src/hollow-cluster/kubelet/static-pods/build-pod-defaults.ts';
+import { buildPodDefaults } from '../../../../../src/machinery/api/pod-defaults.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

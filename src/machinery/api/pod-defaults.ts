@@ -1,6 +1,7 @@
 /** Default values of pods (upstream `pkg/apis/core/v1/defaults.go`). */
-import { fillAt, fillIn, fillZero } from '../fill-in.ts';
-import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from '../../select-field.ts';
+import type { JsonMap } from './json-map.ts';
+import { fillAt, fillIn, fillZero } from './fill-in.ts';
+import { isMap, mapAt, mapsAt, type MutableJsonMap, textAt } from './select-field.ts';
 
 const podDefaults: Readonly<Record<string, unknown>> = {
   restartPolicy: 'Always',
@@ -10,8 +11,23 @@ const podDefaults: Readonly<Record<string, unknown>> = {
   schedulerName: 'default-scheduler',
 };
 
+/** Modifies `spec`, which is that of a pod. */
+export function defaultPod(spec: MutableJsonMap): void {
+  defaultPodSpec(spec);
+  for (const { resources } of containersOf(spec)) defaultRequests(resources);
+  spec['enableServiceLinks'] ??= true;
+  defaultHostPorts(spec);
+}
+
+/** A copy of the spec of a pod, with defaults. Values of a wrong type are left unchanged. */
+export function buildPodDefaults(spec: JsonMap): JsonMap {
+  const copy = structuredClone({ ...spec });
+  defaultPod(copy);
+  return copy;
+}
+
 /** Modifies `spec`, which is that of a pod or of a pod template. */
-export function defaultPodSpec(spec: MutableJsonMap): void {
+function defaultPodSpec(spec: MutableJsonMap): void {
   fillIn(spec, podDefaults);
   nameAccount(spec);
   for (const container of containersOf(spec)) defaultContainer(container);
@@ -51,16 +67,11 @@ function defaultContainer(container: MutableJsonMap): void {
   defaultProbesAndHooks(container);
 }
 
-/** Requests of the containers of a pod, by default their limits; templates keep their resources as they are. */
-export function defaultPodRequests(spec: MutableJsonMap): void {
-  for (const container of containersOf(spec)) defaultRequests(container['resources']);
-}
-
 function isMovingTag(image: string): boolean {
   return !image.includes('@') && (/:([^/:]+)$/.exec(image)?.[1] ?? 'latest') === 'latest';
 }
 
-/** Limits are the default of requests. */
+/** Limits are the default of requests; templates keep their resources as they are. */
 function defaultRequests(resources: unknown): void {
   if (!isMap(resources) || !isMap(resources['limits'])) return;
   resources['requests'] = { ...resources['limits'], ...mapAt(resources, 'requests') };
@@ -125,9 +136,9 @@ function defaultHttp(action: unknown): void {
 }
 
 /** Host ports of a pod on the network of the node: those of its containers. Templates have none by default. */
-export function defaultHostPorts(spec: MutableJsonMap): void {
+function defaultHostPorts(spec: MutableJsonMap): void {
   if (spec['hostNetwork'] !== true) return;
-  for (const container of [...mapsAt(spec, 'containers'), ...mapsAt(spec, 'initContainers')]) {
+  for (const container of containersOf(spec)) {
     for (const port of mapsAt(container, 'ports')) fillIn(port, { hostPort: port['containerPort'] });
   }
 }

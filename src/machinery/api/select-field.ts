@@ -2,7 +2,7 @@
  * Readers of objects without a guaranteed shape: the server stores what validation accepts, and a table must be printed
  * for any of it. A missing field, or one of the wrong type, reads as empty.
  */
-import { ownValue } from '../../machinery/api/json-map.ts';
+import { ownValue } from './json-map.ts';
 
 /** A JSON object that its owner may change. */
 export type MutableJsonMap = Record<string, unknown>;
@@ -37,6 +37,11 @@ export function numberAt(fields: unknown, ...path: readonly string[]): number {
 export function mapAt(fields: unknown, ...path: readonly string[]): MutableJsonMap {
   const value = valueAt(fields, ...path);
   return isMap(value) ? value : {};
+}
+
+/** Whether a condition of the object is true. */
+export function hasCondition(object: unknown, type: string): boolean {
+  return mapsAt(object, 'status', 'conditions').find((condition) => condition['type'] === type)?.['status'] === 'True';
 }
 
 /** The objects in the list at a path; other values are left out. */

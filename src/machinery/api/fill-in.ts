@@ -1,6 +1,6 @@
 /** Sets defaults of fields: some only where the field is absent, others also where it is zero, as Go omits zeros. */
-import { ownValue, setOwn } from '../../../machinery/api/json-map.ts';
-import { isMap, type MutableJsonMap, valueAt } from '../select-field.ts';
+import { ownValue, setOwn } from './json-map.ts';
+import { isMap, type MutableJsonMap, valueAt } from './select-field.ts';
 
 type Defaults = Readonly<Record<string, unknown>>;
 
@@ -12,11 +12,11 @@ export function fillIn(target: MutableJsonMap, defaults: Defaults): MutableJsonM
   return target;
 }
 
-/** Sets the fields that are absent, zero or empty. */
-export function fillZero(target: MutableJsonMap, defaults: Defaults): void {
+/** Sets the fields that are absent, or the zero of the type of their default. */
+export function fillZero(target: MutableJsonMap, defaults: Readonly<Record<string, string | number>>): void {
   for (const [field, value] of Object.entries(defaults)) {
-    const given = ownValue(target, field);
-    if (given === undefined || given === null || given === 0 || given === '') setOwn(target, field, copy(value));
+    const given = ownValue(target, field) ?? undefined;
+    if (given === undefined || given === (typeof value === 'number' ? 0 : '')) setOwn(target, field, value);
   }
 }
 
