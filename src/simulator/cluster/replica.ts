@@ -176,7 +176,7 @@ export class Replica {
       network,
       random,
       onSent: (line) => onSent(this, line),
-      ...(mayWrite === undefined ? {} : { mayWrite }),
+      mayWrite,
     });
   }
 }

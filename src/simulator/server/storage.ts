@@ -1,5 +1,6 @@
 // The storage that all simulated API servers share: etcd, with backups, and the world's own writes, which pass no network.
 import type { KubeObject } from '../../machinery/api/meta.ts';
+import { objectKey } from '../../machinery/api/object-key.ts';
 import { groupVersion, type ResourceName, resources } from '../../machinery/api/resources.ts';
 import { initialNamespaces } from '../../hollow-cluster/apiserver/kinds/namespace/namespace-lifecycle.ts';
 import { ObjectRegistry } from '../../hollow-cluster/apiserver/registry/object-registry.ts';
@@ -40,6 +41,11 @@ const storedResources = Object.keys(resources).filter(
   (name): name is ResourceName => Object.hasOwn(resources, name) && name !== 'events.events.k8s.io',
 );
 
+interface ObjectPlace {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
 interface ServedNames {
   readonly group: string;
   readonly version: string;
@@ -69,11 +75,7 @@ export class Storage {
   constructor(clock: Clock, random: Random) {
     this.store = new VersionedStore({ clock, resources: [...this.#strategies.keys()] });
     this.#registry = new ObjectRegistry(this.store, clock, random);
-    for (const name of initialNamespaces) {
-      this.write(user, () =>
-        this.#registry.create(this.target('namespaces', undefined), { metadata: { name } }, writeOptions),
-      );
-    }
+    for (const name of initialNamespaces) this.create('namespaces', { metadata: { name } });
     for (const resource of storedResources) {
       if (!this.#strategies.has(tableOf(resources[resource]))) continue;
       const deliver = (change: StoreChange): void => {
@@ -124,12 +126,11 @@ export class Storage {
     }
   }
 
-  /** The objects of a request, as the registry takes them. */
-  target(resource: ResourceName, name: ObjectName | undefined, endpoint: Endpoint = ''): Target {
+  /** The object of a request as the registry takes it, or all of a resource or of a namespace. */
+  target(resource: ResourceName, { namespace, name }: ObjectPlace = {}, endpoint: Endpoint = ''): Target {
     const known = this.#targets.get(resource) ?? this.#findTarget(resources[resource]);
     this.#targets.set(resource, known);
-    const namespace = resources[resource].namespaced ? name?.namespace : undefined;
-    return { ...known, namespace, name: name?.name, endpoint };
+    return { ...known, namespace: resources[resource].namespaced ? namespace : undefined, name, endpoint };
   }
 
   /** The object as a client receives it. Shared: not to be changed. */
@@ -141,9 +142,8 @@ export class Storage {
 
   // --- the world's own reads and writes ---
 
-  get(resource: ResourceName, name: ObjectName): KubeObject | undefined {
-    const key = name.namespace === undefined ? name.name : `${name.namespace}/${name.name}`;
-    const stored = this.store.get(tableOf(resources[resource]), key);
+  get(resource: ResourceName, { namespace, name }: ObjectName): KubeObject | undefined {
+    const stored = this.store.get(tableOf(resources[resource]), objectKey(namespace, name));
     return stored === undefined ? undefined : this.decode(resource, stored);
   }
 
@@ -155,9 +155,7 @@ export class Storage {
 
   /** Throws an ApiError, as all three. */
   create(resource: ResourceName, object: KubeObject): void {
-    const { namespace } = object.metadata;
-    const name = { name: '', ...(namespace === undefined ? {} : { namespace }) };
-    const target = { ...this.target(resource, name), name: undefined };
+    const target = this.target(resource, { namespace: object.metadata.namespace });
     this.write(user, () => this.#registry.create(target, object, writeOptions));
   }
 
