@@ -37,20 +37,20 @@ const nodeInfo: StatusSetter = (node, context) => {
   return coversJson(known, info) ? node : mergeStatus(node, { nodeInfo: { ...known, ...info } });
 };
 
-function recordReboot(node: Node, { machine, nodeName, memory, recordNodeEvent }: SetterContext): void {
+function recordReboot(node: Node, { machine, nodeName, memory, recordEvent }: SetterContext): void {
   const { bootId } = machine;
   const stored = node.status?.nodeInfo?.['bootID'] ?? '';
   if (stored === '' || stored === bootId || memory.rebootReported) return;
-  recordNodeEvent('Warning', 'Rebooted', `Node ${nodeName} has been rebooted, boot id: ${bootId}`);
+  recordEvent('Warning', 'Rebooted', `Node ${nodeName} has been rebooted, boot id: ${bootId}`);
   memory.rebootReported = true;
 }
 
 /** Changes nothing: records an Event when the node becomes unschedulable or schedulable. */
-const schedulable: StatusSetter = (node, { memory, recordNodeStatusEvent }) => {
+const schedulable: StatusSetter = (node, { memory, recordEvent }) => {
   const unschedulable = node.spec?.unschedulable === true;
   if (unschedulable === memory.unschedulable) return node;
   memory.unschedulable = unschedulable;
-  recordNodeStatusEvent('Normal', unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable');
+  recordEvent('Normal', unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable');
   return node;
 };
 
