@@ -69,8 +69,6 @@ export class HollowKubelet {
   #crashOptions: CrashOptions | undefined;
   #running: LoopGroup | undefined;
   #wasRegistered = false;
-  /** By rule, the function that removes it from the kubelet that runs now. */
-  #scripts: Map<ScriptRule, () => void> | undefined;
 
   constructor(options: HollowKubeletOptions) {
     const { name, machine, clock } = options;
@@ -115,12 +113,7 @@ export class HollowKubelet {
 
   /** Scripts its containers, across restarts too. Returns the function that removes the rule. */
   script(rule: ScriptRule): () => void {
-    const scripts = (this.#scripts ??= new Map<ScriptRule, () => void>());
-    scripts.set(rule, this.#current.pods.runtime.script(rule));
-    return () => {
-      scripts.get(rule)?.();
-      scripts.delete(rule);
-    };
+    return this.#current.pods.runtime.script(rule);
   }
 
   status(): KubeletStatus {
@@ -163,7 +156,6 @@ export class HollowKubelet {
     await this.#options.clock.sleep(downMs, signal);
     if (signal.aborted) return;
     this.#current = this.#begin();
-    for (const rule of this.#scripts?.keys() ?? []) this.#scripts?.set(rule, this.#current.pods.runtime.script(rule));
   }
 
   #begin(): KubeletRun {
