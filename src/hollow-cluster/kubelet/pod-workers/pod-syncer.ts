@@ -2,6 +2,7 @@ import { findCondition, listConditions } from '../../../machinery/api/conditions
 import type { Pod } from '../../../machinery/api/pod.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../../machinery/ports/event-recorder.ts';
+import { formatAggregate } from '../format-aggregate.ts';
 import { SparseMap } from '../queues/sparse-map.ts';
 import { isEndPhase, isStaticPod, uidOf } from '../pod-config/classify-pod.ts';
 import { buildApiStatus, deadlineMsOf, type PodStatus } from '../pod-status/build-api-status.ts';
@@ -107,12 +108,10 @@ export class PodSyncer implements PodSteps {
   #build(pod: Pod, runtime: RuntimePodStatus, isWorkerTerminal: boolean): PodStatus {
     const { statuses, clock, hostIPs } = this.#options;
     const uid = uidOf(pod);
-    const { unstarted, unready } = this.#options.runtime.probe(pod);
     return buildApiStatus({
       pod,
       runtime,
-      unstarted,
-      unready,
+      probes: this.#options.runtime.probe(pod),
       previous: statuses.status(uid),
       isWorkerTerminal,
       waiting: this.#waiting.get(uid) ?? [],
@@ -125,7 +124,7 @@ export class PodSyncer implements PodSteps {
     const { networkErrors, recorder } = this.#options;
     const errors = networkErrors();
     if (errors.length === 0 || pod.spec?.hostNetwork === true) return;
-    const message = `${networkNotReady}: ${errors.length === 1 ? errors.join('') : `[${errors.join(', ')}]`}`;
+    const message = `${networkNotReady}: ${formatAggregate(errors)}`;
     recorder.record(networkNotReadyEvent(pod, message));
     throw new StepFailure(message);
   }

@@ -4,6 +4,7 @@ import type { TextPattern } from '../parse-pattern.ts';
 import type { ContainerScript } from './build-container-script.ts';
 import type { ContainerHost } from './container-host.ts';
 import type { ContainerStopperOptions } from './container-stopper.ts';
+import { formatAggregate } from '../format-aggregate.ts';
 import { CrashLoopBackoff } from './crash-loop-backoff.ts';
 import type { PodActions } from './decide-pod-actions.ts';
 import { findLatest, isSidecar, listInits } from './decide-restart.ts';
@@ -152,7 +153,7 @@ export class SyncOutcomeBuilder {
   #backoffEndsAtMs: number | undefined;
 
   get outcome(): SyncOutcome {
-    const failure = this.#failures.length === 0 ? undefined : describeFailures(this.#failures);
+    const failure = this.#failures.length === 0 ? undefined : formatAggregate(this.#failures);
     return { waiting: this.#waiting, backoffEndsAtMs: this.#backoffEndsAtMs, failure };
   }
 
@@ -173,10 +174,4 @@ export class SyncOutcomeBuilder {
     this.#waiting.push(waiting);
     this.#backoffEndsAtMs = Math.min(this.#backoffEndsAtMs ?? untilMs, untilMs);
   }
-}
-
-/** Several failures in the format of Go's aggregate: in brackets, without duplicates. */
-function describeFailures(failures: readonly string[]): string {
-  const [first = '', ...others] = new Set(failures);
-  return others.length === 0 ? first : `[${[first, ...others].join(', ')}]`;
 }
