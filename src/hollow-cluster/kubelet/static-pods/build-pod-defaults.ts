@@ -18,19 +18,20 @@ const fileModeDefault = 420;
 /** A spec with all defaults. Values of a wrong type are left unchanged for the validation. */
 export function buildPodDefaults(spec: JsonMap): JsonMap {
   const hostNetwork = spec['hostNetwork'] === true;
-  const container = (value: unknown): unknown => (isMap(value) ? containerDefaults(value, hostNetwork) : value);
+  const container = (value: JsonMap): JsonMap => containerDefaults(value, hostNetwork);
   return {
     ...podDefaults,
     ...spec,
     ...eachOf(spec, 'containers', container),
     ...eachOf(spec, 'initContainers', container),
-    ...eachOf(spec, 'volumes', (value) => (isMap(value) ? volumeDefaults(value) : value)),
+    ...eachOf(spec, 'volumes', volumeDefaults),
   };
 }
 
-function eachOf(map: JsonMap, field: string, change: (value: unknown) => unknown): JsonMap {
+function eachOf(map: JsonMap, field: string, change: (value: JsonMap) => JsonMap): JsonMap {
   const list = ownValue(map, field);
-  return Array.isArray(list) ? { [field]: list.map(change) } : {};
+  if (!Array.isArray(list)) return {};
+  return { [field]: list.map((value: unknown) => (isMap(value) ? change(value) : value)) };
 }
 
 function containerDefaults(container: JsonMap, hostNetwork: boolean): JsonMap {
@@ -41,8 +42,8 @@ function containerDefaults(container: JsonMap, hostNetwork: boolean): JsonMap {
     terminationMessagePolicy: 'File',
     imagePullPolicy: isMovingTag(textOf(image)) ? 'Always' : 'IfNotPresent',
     ...container,
-    ...eachOf(container, 'ports', (port) => (isMap(port) ? portDefaults(port, hostNetwork) : port)),
-    ...eachOf(container, 'env', (entry) => (isMap(entry) ? envDefaults(entry) : entry)),
+    ...eachOf(container, 'ports', (port) => portDefaults(port, hostNetwork)),
+    ...eachOf(container, 'env', envDefaults),
     ...(isMap(resources) ? { resources: resourceDefaults(resources) } : {}),
     ...within(container, 'livenessProbe', probeWithDefaults),
     ...within(container, 'readinessProbe', probeWithDefaults),
@@ -84,15 +85,16 @@ function resourceDefaults(resources: JsonMap): JsonMap {
 }
 
 function probeWithDefaults(probe: JsonMap): JsonMap {
-  return { ...probeDefaults, ...probe, ...within(probe, 'httpGet', (action) => ({ ...httpDefaults, ...action })) };
+  return { ...probeDefaults, ...withHttpDefaults(probe) };
 }
 
 function lifecycleDefaults(lifecycle: JsonMap): JsonMap {
-  const handler = (value: JsonMap): JsonMap => ({
-    ...value,
-    ...within(value, 'httpGet', (action) => ({ ...httpDefaults, ...action })),
-  });
-  return { ...lifecycle, ...within(lifecycle, 'postStart', handler), ...within(lifecycle, 'preStop', handler) };
+  const hooks = ['postStart', 'preStop'].map((hook) => within(lifecycle, hook, withHttpDefaults));
+  return Object.assign({}, lifecycle, ...hooks);
+}
+
+function withHttpDefaults(action: JsonMap): JsonMap {
+  return { ...action, ...within(action, 'httpGet', (http) => ({ ...httpDefaults, ...http })) };
 }
 
 function volumeDefaults(volume: JsonMap): JsonMap {
