@@ -1,6 +1,7 @@
 import { coversJson } from '../../../machinery/api/json-values.ts';
 import type { Node } from '../../../machinery/api/node.ts';
-import { buildAddresses, buildCapacity } from './build-machine-info.ts';
+import { formatBinary } from '../../../machinery/api/quantity.ts';
+import type { Machine } from '../profile.ts';
 import { customConditions, diskPressure, memoryPressure, pidPressure, ready } from './condition-setters.ts';
 import { mergeStatus, type SetterContext, type StatusSetter } from './setter-context.ts';
 
@@ -13,13 +14,38 @@ const versions = {
   kubeletVersion: 'v1.36.0-hollow',
   kubeProxyVersion: '',
 } as const;
+const bytesPerMiB = 1_024 * 1_024;
 const daemonEndpoints = { kubeletEndpoint: { Port: kubeletPort } };
 
+/** One address as an InternalIP, the hostname, and the capacity (kubelet setters `NodeAddress`, `MachineInfo`). */
 const machineInfo: StatusSetter = (node, { machine, nodeName }) => {
   const description = machine.describe();
-  const addresses = buildAddresses(description, nodeName);
+  const addresses = [
+    { type: 'InternalIP', address: description.address },
+    { type: 'Hostname', address: nodeName },
+  ];
   return mergeStatus(node, { addresses, daemonEndpoints, ...buildCapacity(node, description) });
 };
+
+/** Capacity and allocatable, which are equal here (kubelet setter `MachineInfo`). Entries of other clients stay. */
+function buildCapacity(
+  { status = {} }: Node,
+  { cpuCores, memoryMiB, ephemeralStorageMiB, podsMax }: Machine,
+): Pick<NonNullable<Node['status']>, 'capacity' | 'allocatable'> {
+  const capacity = {
+    ...status.capacity,
+    cpu: String(cpuCores),
+    'ephemeral-storage': binaryQuantity(ephemeralStorageMiB),
+    memory: binaryQuantity(memoryMiB),
+    pods: String(podsMax),
+  };
+  return { capacity, allocatable: { ...status.allocatable, ...capacity } };
+}
+
+/** The shortest exact form, as the API server writes it back. */
+export function binaryQuantity(mebibytes: number): string {
+  return formatBinary(mebibytes * bytesPerMiB);
+}
 
 /** A boot id that differs from the stored one is a reboot. */
 const nodeInfo: StatusSetter = (node, context) => {
