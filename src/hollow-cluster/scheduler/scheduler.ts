@@ -156,10 +156,8 @@ export class Scheduler {
       lastProbeTime: null,
       lastTransitionTime: sinceTime ?? formatTime(clock.nowMs()),
     };
-    const patch = {
-      type: 'strategic-merge',
-      body: { metadata: { uid }, status: { conditions: [condition] } },
-    } as const;
+    const body = { metadata: { uid }, status: { conditions: [condition] } };
+    const patch = { type: 'strategic-merge', body } as const;
     await api.patch('pods', { namespace, name }, patch, { subresource: 'status', signal: neverAborted });
   }
 

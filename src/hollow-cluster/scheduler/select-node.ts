@@ -8,7 +8,7 @@ import { decideNodeMatch } from '../kubelet/admission/decide-node-match.ts';
 import { arePortsTaken } from '../kubelet/admission/decide-port-conflict.ts';
 import type { NodeLoad, PodDemand } from './node-loads.ts';
 
-export type Placement =
+type Placement =
   | { readonly kind: 'node'; readonly name: string }
   /** No node fits; the message is that of kube-scheduler, without what it tries by preemption. */
   | { readonly kind: 'unschedulable'; readonly message: string };

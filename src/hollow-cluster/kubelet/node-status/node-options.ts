@@ -10,7 +10,7 @@ import type { NodeApi } from '../network/fault-injecting-client.ts';
 import type { KubeletProfile } from '../profile.ts';
 
 /** The kubelet's cached copy of its own node. */
-export interface NodeLister {
+interface NodeLister {
   /** Undefined if there is no such node; `frozen` while the watch stalls, and the last returned state stays valid. */
   get(name: string): Node | 'frozen' | undefined;
 }

@@ -154,13 +154,18 @@ export class PodStatusManager extends RestingLoop {
   }
 
   #update(pod: Pod, wanted: PodStatus, how: { readonly force: boolean; readonly finished: boolean }): void {
-    const { clock } = this.#options;
-    const known = this.#statuses.get(uidOf(pod));
+    const uid = uidOf(pod);
+    const known = this.#statuses.get(uid);
     const before = known?.status ?? this.#shown(pod)?.status ?? {};
     if (!this.#isLegal(pod, before, wanted)) return;
-    const status = buildNextStatus({ pod, before, wanted, nowMs: clock.nowMs() });
+    const status = buildNextStatus({ pod, before, wanted, nowMs: this.#options.clock.nowMs() });
     if (known !== undefined && !how.force && agreesWith(known.status, status)) return;
-    this.#store(pod, { status, finished: how.finished });
+    const { namespace = '', name = '' } = pod.metadata;
+    const version = (known?.version ?? 0) + 1;
+    const finished = how.finished || known?.finished === true;
+    this.#statuses.set(uid, { uid, name: { namespace, name }, status, version, finished });
+    this.#hasNew = true;
+    this.ring();
   }
 
   #isLegal(pod: Pod, before: PodStatus, wanted: PodStatus): boolean {
@@ -175,23 +180,6 @@ export class PodStatusManager extends RestingLoop {
   /** The pod as the API server has it: for a static pod its mirror. */
   #shown(pod: Pod): Pod | undefined {
     return isStaticPod(pod) ? this.#options.pods.mirrorOf(pod) : pod;
-  }
-
-  #store(pod: Pod, { status, finished }: Pick<VersionedStatus, 'status' | 'finished'>): void {
-    const uid = uidOf(pod);
-    const { namespace = '', name = '' } = pod.metadata;
-    const known = this.#statuses.get(uid);
-    const version = (known?.version ?? 0) + 1;
-    const versioned = {
-      uid,
-      name: { namespace, name },
-      status,
-      version,
-      finished: finished || known?.finished === true,
-    };
-    this.#statuses.set(uid, versioned);
-    this.#hasNew = true;
-    this.ring();
   }
 
   /** Updates the written version by the outcome, and schedules a full pass if the write must be repeated. */
