@@ -46,12 +46,6 @@ interface ObjectPlace {
   readonly name?: string | undefined;
 }
 
-interface ServedNames {
-  readonly group: string;
-  readonly version: string;
-  readonly plural: string;
-}
-
 interface PatchTarget {
   readonly resource: ResourceName;
   readonly subresource: 'status' | undefined;
@@ -128,9 +122,10 @@ export class Storage {
 
   /** The object of a request as the registry takes it, or all of a resource or of a namespace. */
   target(resource: ResourceName, { namespace, name }: ObjectPlace = {}, endpoint: Endpoint = ''): Target {
-    const known = this.#targets.get(resource) ?? this.#findTarget(resources[resource]);
+    const { group, version, plural, namespaced } = resources[resource];
+    const known = this.#targets.get(resource) ?? this.#findTarget(group, version, plural);
     this.#targets.set(resource, known);
-    return { ...known, namespace: resources[resource].namespaced ? namespace : undefined, name, endpoint };
+    return { ...known, namespace: namespaced ? namespace : undefined, name, endpoint };
   }
 
   /** The object as a client receives it. Shared: not to be changed. */
@@ -190,7 +185,7 @@ export class Storage {
   }
 
   #budgetTarget(name: string | undefined): Target {
-    const found = this.#findTarget({ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' });
+    const found = this.#findTarget('policy', 'v1', 'poddisruptionbudgets');
     return { ...found, namespace: 'default', name, endpoint: '' };
   }
 
@@ -203,7 +198,7 @@ export class Storage {
     for (const listener of this.#restoreListeners) listener();
   }
 
-  #findTarget({ group, version, plural }: ServedNames): Omit<Target, 'namespace' | 'name' | 'endpoint'> {
+  #findTarget(group: string, version: string, plural: string): Omit<Target, 'namespace' | 'name' | 'endpoint'> {
     const served = findServedResource(group, version, plural);
     const strategy = this.#strategies.get(tableOf({ group, plural }));
     if (served === undefined || strategy === undefined) throw new RangeError(`${plural} are not served`);

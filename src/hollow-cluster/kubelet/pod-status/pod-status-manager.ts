@@ -60,7 +60,7 @@ export class PodStatusManager extends RestingLoop {
    * terminated container that must not restart is no longer terminated is dropped.
    */
   set(pod: Pod, status: PodStatus): void {
-    this.#update(pod, status, { force: isTerminating(pod), finished: false });
+    this.#update(pod, status, false);
   }
 
   /**
@@ -70,7 +70,7 @@ export class PodStatusManager extends RestingLoop {
   terminate(pod: Pod): void {
     const status = this.status(uidOf(pod)) ?? pod.status ?? {};
     const last = buildTerminatedStatus(pod, status, isStaticPod(pod));
-    this.#update(pod, last, { force: true, finished: true });
+    this.#update(pod, last, true);
   }
 
   /** The last status of a pod in this kubelet run; undefined if none was set. */
@@ -153,17 +153,21 @@ export class PodStatusManager extends RestingLoop {
     return 0;
   }
 
-  #update(pod: Pod, wanted: PodStatus, how: { readonly force: boolean; readonly finished: boolean }): void {
-    const uid = uidOf(pod);
-    const known = this.#statuses.get(uid);
+  #update(pod: Pod, wanted: PodStatus, finished: boolean): void {
+    const known = this.#statuses.get(uidOf(pod));
     const before = known?.status ?? this.#shown(pod)?.status ?? {};
     if (!this.#isLegal(pod, before, wanted)) return;
     const status = buildNextStatus({ pod, before, wanted, nowMs: this.#options.clock.nowMs() });
-    if (known !== undefined && !how.force && agreesWith(known.status, status)) return;
+    const isForced = finished || isTerminating(pod);
+    if (known === undefined || isForced || !agreesWith(known.status, status)) this.#store(pod, status, finished);
+  }
+
+  #store(pod: Pod, status: PodStatus, finished: boolean): void {
+    const uid = uidOf(pod);
     const { namespace = '', name = '' } = pod.metadata;
-    const version = (known?.version ?? 0) + 1;
-    const finished = how.finished || known?.finished === true;
-    this.#statuses.set(uid, { uid, name: { namespace, name }, status, version, finished });
+    const { version: last = 0, finished: wasFinished = false } = this.#statuses.get(uid) ?? {};
+    const versioned = { uid, name: { namespace, name }, status, version: last + 1, finished: finished || wasFinished };
+    this.#statuses.set(uid, versioned);
     this.#hasNew = true;
     this.ring();
   }

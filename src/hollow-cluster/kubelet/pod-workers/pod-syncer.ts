@@ -9,6 +9,7 @@ import { buildApiStatus, deadlineMsOf, type PodStatus } from '../pod-status/buil
 import type { MirrorPods } from '../static-pods/mirror-pods.ts';
 import type { PodStatusManager } from '../pod-status/pod-status-manager.ts';
 import {
+  targetOf,
   type KillTarget,
   type PodRuntime,
   RuntimeFailure,
@@ -141,9 +142,8 @@ export class PodSyncer implements PodSteps {
   }
 
   async #kill(pod: Pod, graceMs: number, signal: AbortSignal): Promise<void> {
-    const { namespace = '', name = '' } = pod.metadata;
     try {
-      await this.#options.runtime.killPod({ uid: uidOf(pod), namespace, name, pod }, graceMs, signal);
+      await this.#options.runtime.killPod(targetOf(pod), graceMs, signal);
     } catch (error) {
       if (!(error instanceof RuntimeFailure)) throw error;
       if (!signal.aborted) this.#options.recorder.record(failedKillPod(pod, error.message));

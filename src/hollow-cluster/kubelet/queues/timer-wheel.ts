@@ -47,7 +47,9 @@ export class TimerWheel {
     const slot = this.#slots.get(timer.tick);
     if (slot?.delete(timer) !== true) return;
     this.#size -= 1;
-    if (slot.size === 0) this.#drop(timer.tick);
+    if (slot.size > 0) return;
+    this.#slots.delete(timer.tick);
+    this.#ticks.remove(String(timer.tick));
   }
 
   /** Takes the timers that are due at `nowMs`, tick by tick. A caller that stops early leaves the others due. */
@@ -66,10 +68,5 @@ export class TimerWheel {
   nextMs(): number | undefined {
     const first = this.#ticks.peek();
     return first === undefined ? undefined : this.#startMs + first.dueMs * this.#tickMs;
-  }
-
-  #drop(tick: number): void {
-    this.#slots.delete(tick);
-    this.#ticks.remove(String(tick));
   }
 }

@@ -10,7 +10,7 @@ import type { PodActions } from './decide-pod-actions.ts';
 import { findLatest, isSidecar, listInits } from './decide-restart.ts';
 import { describePod, type EventText, runtimeEvent } from './describe-runtime-event.ts';
 import { ImagePuller } from './image-puller.ts';
-import { RuntimeFailure, type RuntimePodStatus, type SyncOutcome, type Waiting } from './pod-runtime.ts';
+import { RuntimeFailure, type RuntimePodStatus, type SyncOutcome, targetOf, type Waiting } from './pod-runtime.ts';
 
 interface ContainerStarterOptions extends ContainerStopperOptions {
   /** Images that cannot be pulled. */
@@ -90,8 +90,7 @@ export class ContainerStarter {
       this.#backoff.next(key, failedAtMs, nowMs);
       return false;
     }
-    const { uid = '', namespace = '', name = '' } = pod.metadata;
-    const names = { uid, namespace, name };
+    const names = targetOf(pod);
     recordEvent(runtimeEvent.crashBackOff(container.name, names));
     const back = `back-off ${formatGoDuration(waitMs)} restarting failed`;
     const message = `${back} container=${container.name} pod=${describePod(names)}`;

@@ -11,6 +11,7 @@ import { describePod, describeRuntimeEvent, type EventText, runtimeEvent } from 
 import { Prober } from './prober.ts';
 import type { TextPattern } from '../parse-pattern.ts';
 import {
+  targetOf,
   type KillTarget,
   type PodRuntime,
   type ProbeResults,
@@ -232,11 +233,6 @@ function describeSandboxFailure(target: KillTarget, cause: string): string {
 
 function isOfJob({ metadata }: Pod): boolean {
   return (metadata.ownerReferences ?? []).some(({ kind, controller }) => kind === 'Job' && controller === true);
-}
-
-function targetOf(pod: Pod): KillTarget {
-  const { uid = '', namespace = '', name = '' } = pod.metadata;
-  return { uid, namespace, name, pod };
 }
 
 function graceMsOf({ metadata, spec }: Pod): number {
