@@ -6,6 +6,7 @@ import { NodeManager, type NodeManagerOptions } from '../../src/hollow-cluster/k
 import { FakeMachine } from '../../src/hollow-cluster/kubelet/machine/fake-machine.ts';
 import { completeProfile, type KubeletProfile, type Machine } from '../../src/hollow-cluster/kubelet/profile.ts';
 import { type RuntimeConditions, RuntimeFailure } from '../../src/hollow-cluster/kubelet/runtime/pod-runtime.ts';
+import { runTogether } from '../../src/hollow-cluster/kubelet/loops/loop-group.ts';
 import { Semaphore } from '../../src/hollow-cluster/kubelet/loops/semaphore.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryApi, type MemoryRequest } from './memory-api.ts';
@@ -87,7 +88,7 @@ export class NodeWorld {
   }
 
   start(): void {
-    this.#running = this.side.run(this.#life.signal);
+    this.#running = runTogether(this.#life.signal, this.side.loops());
   }
 
   /** Starts the kubelet and lets this time pass. */

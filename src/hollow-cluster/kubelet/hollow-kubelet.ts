@@ -1,7 +1,8 @@
 import type { Node } from '../../machinery/api/node.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import { FakeMachine } from './machine/fake-machine.ts';
-import { NodeManager, type NodeManagerOptions } from './node-manager.ts';
+import { NodeManager } from './node-manager.ts';
+import type { NodeOptions } from './node-status/node-options.ts';
 import { NodeLogger } from './fleet/node-logger.ts';
 import type { PodSource } from './pod-config/pod-update.ts';
 import { PodLifecycle } from './pod-lifecycle.ts';
@@ -11,26 +12,14 @@ import { ContainerHost, type RebootRemains } from './runtime/container-host.ts';
 import type { ScriptRule } from './runtime/build-container-script.ts';
 import { uidOf } from './pod-config/classify-pod.ts';
 
-interface HollowKubeletOptions
-  extends Pick<
-    NodeManagerOptions,
-    | 'name'
-    | 'labels'
-    | 'profile'
-    | 'api'
-    | 'nodes'
-    | 'registrations'
-    | 'onRegistered'
-    | 'onRepeatedFailure'
-    | 'clock'
-    | 'random'
-    | 'logger'
-  > {
+interface HollowKubeletOptions extends Omit<NodeOptions, 'machine' | 'recorder'> {
   readonly machine: Machine;
   /** Pod sources: created for each run of the kubelet, which keeps nothing of the runs before. */
   readonly sources: () => readonly PodSource[];
   /** Records the Events of the node and its pods; none are recorded when absent. */
   readonly recorder?: EventRecorder | undefined;
+  /** Called when the node is registered for the first time. */
+  readonly onRegistered?: () => void;
 }
 
 export interface KubeletStatus {
@@ -80,8 +69,6 @@ export class HollowKubelet {
   #crashOptions: CrashOptions | undefined;
   #running: LoopGroup | undefined;
   #wasRegistered = false;
-  /** By rule, the function that removes it from the kubelet that runs now. */
-  #scripts: Map<ScriptRule, () => void> | undefined;
 
   constructor(options: HollowKubeletOptions) {
     const { name, machine, clock } = options;
@@ -126,12 +113,7 @@ export class HollowKubelet {
 
   /** Scripts its containers, across restarts too. Returns the function that removes the rule. */
   script(rule: ScriptRule): () => void {
-    const scripts = (this.#scripts ??= new Map<ScriptRule, () => void>());
-    scripts.set(rule, this.#current.pods.runtime.script(rule));
-    return () => {
-      scripts.get(rule)?.();
-      scripts.delete(rule);
-    };
+    return this.#current.pods.runtime.script(rule);
   }
 
   status(): KubeletStatus {
@@ -174,25 +156,18 @@ export class HollowKubelet {
     await this.#options.clock.sleep(downMs, signal);
     if (signal.aborted) return;
     this.#current = this.#begin();
-    for (const rule of this.#scripts?.keys() ?? []) this.#scripts?.set(rule, this.#current.pods.runtime.script(rule));
   }
 
   #begin(): KubeletRun {
-    const { name, labels, profile, api, clock, random, logger, recorder = silentRecorder } = this.#options;
-    const { nodes, registrations, onRepeatedFailure, sources } = this.#options;
-    const dependencies = { name, profile, api, recorder, clock, random, logger };
+    const options = { ...this.#options, recorder: this.#options.recorder ?? silentRecorder };
     const pods = new PodLifecycle({
-      ...dependencies,
-      sources: sources(),
+      ...options,
+      sources: options.sources(),
       host: this.host,
       hostIPs: () => [this.health.describe().address],
     });
     const node = new NodeManager({
-      ...dependencies,
-      labels,
-      nodes,
-      registrations,
-      onRepeatedFailure,
+      ...options,
       machine: this.health,
       runtime: pods.runtime,
       healthChecks: [{ name: 'PLEG', problem: (nowMs) => pods.pleg.problem(nowMs) }],

@@ -1,13 +1,6 @@
 import type { Node } from '../../machinery/api/node.ts';
 import type { Pod } from '../../machinery/api/pod.ts';
-import type { Labels } from '../../machinery/api/topology.ts';
 import { buildNodeReference } from '../../machinery/events/build-reference.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
-import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
-import type { NodeApi } from './network/fault-injecting-client.ts';
-import type { Logger } from '../../machinery/ports/logger.ts';
-import type { Random } from '../../machinery/ports/random.ts';
-import { planFirstWait } from './loops/plan-phase.ts';
 import { LeaseRenewer } from './lease/lease-renewer.ts';
 import type { FakeMachine } from './machine/fake-machine.ts';
 import { NodeShutdown } from './machine/node-shutdown.ts';
@@ -15,26 +8,15 @@ import { planShutdownGroups } from './machine/plan-shutdown.ts';
 import type { PodKillerOptions } from './machine/pod-termination.ts';
 import { PressureMonitor } from './machine/pressure-monitor.ts';
 import { type HealthCheck, RuntimeState, type RuntimeUnderCheck } from './machine/runtime-state.ts';
-import { type KubeletProfile, renewIntervalMs } from './profile.ts';
 import { type Loop, runTogether } from './loops/loop-group.ts';
-import type { Semaphore } from './loops/semaphore.ts';
 import { untilSettledOrAborted } from '../../machinery/supervision/abort.ts';
 import { buildNode } from './node-status/build-node.ts';
 import { NodeComposer } from './node-status/node-composer.ts';
+import type { NodeOptions } from './node-status/node-options.ts';
 import { Registrar } from './node-status/registrar.ts';
-import { type NodeLister, StatusPublisher } from './node-status/status-publisher.ts';
+import { StatusPublisher } from './node-status/status-publisher.ts';
 
-export interface NodeManagerOptions {
-  readonly name: string;
-  readonly labels: Labels;
-  /** Outlives this kubelet; faults are injected here. */
-  readonly machine: FakeMachine;
-  readonly profile: KubeletProfile;
-  readonly api: NodeApi;
-  /** Lister for its own node. */
-  readonly nodes: NodeLister;
-  /** Shared by the fleet: limits the number of concurrent registrations. */
-  readonly registrations: Semaphore;
+export interface NodeManagerOptions extends NodeOptions {
   readonly runtime: RuntimeUnderCheck;
   /** Further checks that must pass for the runtime to count as healthy. */
   readonly healthChecks?: readonly HealthCheck[] | undefined;
@@ -44,12 +26,6 @@ export interface NodeManagerOptions {
   readonly isCleanedUp: (pod: Pod) => boolean;
   /** Called once, when the node is registered. */
   readonly onRegistered?: () => void;
-  /** Called after the second and each further consecutive failed heartbeat: the connection may be at fault. */
-  readonly onRepeatedFailure?: (() => void) | undefined;
-  readonly recorder: EventRecorder;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 /**
@@ -89,9 +65,9 @@ export class NodeManager {
       groups: planShutdownGroups(profile),
       publish: (signal) => this.#publisher.publish(signal),
     });
-    this.#composer = this.#buildComposer();
-    this.#publisher = this.#buildPublisher();
-    this.#leases = this.#buildLeases();
+    this.#composer = new NodeComposer(options, this);
+    this.#publisher = new StatusPublisher(options, this.#composer);
+    this.#leases = new LeaseRenewer(options);
   }
 
   get isRegistered(): boolean {
@@ -121,14 +97,9 @@ export class NodeManager {
   }
 
   /**
-   * Runs until the signal aborts, whatever the API server answers. Nothing is cleaned up: node and lease stay as they
-   * are, like those of a node that crashed.
+   * Its loops, to be run concurrently, whatever the API server answers. Nothing is cleaned up at their end: node and lease
+   * stay as they are, like those of a node that crashed. Records the Starting event.
    */
-  run(signal: AbortSignal): Promise<void> {
-    return runTogether(signal, this.loops());
-  }
-
-  /** The loops of {@link run}, to be run concurrently. Records the Starting event. */
   loops(): readonly Loop[] {
     const { name, profile, recorder } = this.#options;
     const about = buildNodeReference(name);
@@ -144,60 +115,12 @@ export class NodeManager {
 
   /** Registers the node; the status publisher runs after that. */
   async #register(signal: AbortSignal): Promise<StatusPublisher | undefined> {
-    const registration = await this.#registrar().register(signal);
+    const registrar = new Registrar(this.#options, this.#composer, () => this.#detectEarlierRun());
+    const registration = await registrar.register(signal);
     if (registration === undefined || signal.aborted) return undefined;
     if (!registration.created) this.runtime.setStorageReady();
     this.#settleRegistration(registration.node);
     return this.#publisher;
-  }
-
-  #buildComposer(): NodeComposer {
-    const { name, labels, machine, recorder, clock } = this.#options;
-    return new NodeComposer({
-      name,
-      labels,
-      machine,
-      recorder,
-      clock,
-      health: {
-        runtimeErrors: () => this.runtime.runtimeErrors(),
-        networkErrors: () => this.runtime.networkErrors(),
-        storageErrors: () => this.runtime.storageErrors(),
-        isShuttingDown: () => this.shutdown.isShuttingDown,
-        pressures: () => this.pressure.conditions(),
-      },
-    });
-  }
-
-  #buildPublisher(): StatusPublisher {
-    const { name, api, nodes, clock, random, logger, profile, onRepeatedFailure } = this.#options;
-    const composer = this.#composer;
-    const dependencies = { name, api, nodes, composer, clock, random, logger, profile };
-    return new StatusPublisher({ ...dependencies, onRepeatedFailure });
-  }
-
-  #buildLeases(): LeaseRenewer {
-    const { name, api, clock, random, logger, profile, onRepeatedFailure } = this.#options;
-    const firstWait = planFirstWait(profile.leasePhase, name, () => random.next());
-    return new LeaseRenewer({
-      nodeName: name,
-      api,
-      clock,
-      random,
-      logger,
-      onRepeatedFailure,
-      leaseDurationSeconds: profile.leaseDurationSeconds,
-      renewIntervalMs: renewIntervalMs(profile),
-      firstWaitMs: firstWait === undefined ? undefined : renewIntervalMs(profile) * firstWait,
-    });
-  }
-
-  /** Created on use: a registration happens once per run. */
-  #registrar(): Registrar {
-    const { name, labels, profile, api, registrations, clock, logger } = this.#options;
-    const beforeTry = (): void => this.#detectEarlierRun();
-    const composer = this.#composer;
-    return new Registrar({ name, labels, profile, api, composer, registrations, beforeTry, clock, logger });
   }
 
   #settleRegistration(node: Node): void {

@@ -4,6 +4,7 @@ import type { Pod } from '../../machinery/api/pod.ts';
 import type { Informer } from '../../machinery/informer/informer.ts';
 import { buildPodRequests } from '../kubelet/admission/decide-node-fit.ts';
 import { type HostPort, listHostPorts } from '../kubelet/admission/decide-port-conflict.ts';
+import { hasEnded } from '../kubelet/pod-config/classify-pod.ts';
 import { nodeIndex } from '../kubelet/pod-config/pod-router.ts';
 
 /** Demand of a pod on a node. CPU in millicores, the other resources in their base unit. */
@@ -60,7 +61,8 @@ export class NodeLoads {
     const nodes = [...this.#nodes.store.values()].map((node) => ({ name: node.metadata.name ?? '', node }));
     nodes.sort((a, b) => (a.name < b.name ? -1 : 1));
     return nodes.map(({ name, node }) => {
-      const running = this.#pods.store.byIndex(nodeIndex, name).filter((pod) => !isFinished(pod));
+      // A pod that has ended takes nothing of its node.
+      const running = this.#pods.store.byIndex(nodeIndex, name).filter((pod) => !hasEnded(pod));
       return { name, node, pods: [...running.map((pod) => this.demand(pod)), ...(assumed.get(name) ?? [])] };
     });
   }
@@ -98,9 +100,4 @@ export class NodeLoads {
     }
     return byNode;
   }
-}
-
-/** A pod that has finished takes nothing of its node. */
-function isFinished({ status }: Pod): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }

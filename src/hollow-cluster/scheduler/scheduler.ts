@@ -19,9 +19,10 @@ import type { Logger } from '../../machinery/ports/logger.ts';
 import type { Random } from '../../machinery/ports/random.ts';
 import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
+import { hasEnded } from '../kubelet/pod-config/classify-pod.ts';
 import { podScheduled, schedulingFailed } from './events.ts';
 import { assumedMsMax, NodeLoads } from './node-loads.ts';
-import { type Placement, selectNode } from './select-node.ts';
+import { selectNode } from './select-node.ts';
 
 export const schedulerName = 'default-scheduler';
 /** Bindings in flight. */
@@ -89,11 +90,11 @@ export class Scheduler {
     }
     if (change.kind !== 'deleted' && isPending(pod)) this.#loop.add(key);
     // Room may have become free.
-    if (isBound(pod) && (change.kind === 'deleted' || isFinished(pod))) this.#retryWaiting();
+    if (isBound(pod) && (change.kind === 'deleted' || hasEnded(pod))) this.#retryWaiting();
   }
 
   #nodeChanged(change: Change<Node>): void {
-    if (change.kind === 'modified' && !hasChangedForPods(change.previous, change.object)) return;
+    if (change.kind === 'modified' && sameJson(placingFields(change.previous), placingFields(change.object))) return;
     if (change.kind !== 'deleted') this.#retryWaiting();
   }
 
@@ -110,7 +111,7 @@ export class Scheduler {
     if (assumedMs > 0) return { next: 'requeue', afterMs: assumedMs };
     const placement = selectNode(pod, this.#loads.demand(pod), this.#loads.all(nowMs), random.next());
     try {
-      if (placement.kind === 'unschedulable') return await this.#reportUnschedulable(key, pod, placement);
+      if (placement.kind === 'unschedulable') return await this.#reportUnschedulable(key, pod, placement.message);
       this.#waiting.delete(key);
       this.#loads.assume(pod, placement.name, nowMs);
       return await this.#bind(key, pod, placement.name);
@@ -132,11 +133,7 @@ export class Scheduler {
     return { next: 'requeue', afterMs: assumedMsMax };
   }
 
-  async #reportUnschedulable(
-    key: ObjectKey,
-    pod: Pod,
-    { message }: Placement & { readonly kind: 'unschedulable' },
-  ): Promise<WorkOutcome> {
+  async #reportUnschedulable(key: ObjectKey, pod: Pod, message: string): Promise<WorkOutcome> {
     const { recorder } = this.#options;
     this.#waiting.add(key);
     const known = findCondition(listConditions(pod.status?.conditions), 'PodScheduled');
@@ -159,10 +156,8 @@ export class Scheduler {
       lastProbeTime: null,
       lastTransitionTime: sinceTime ?? formatTime(clock.nowMs()),
     };
-    const patch = {
-      type: 'strategic-merge',
-      body: { metadata: { uid }, status: { conditions: [condition] } },
-    } as const;
+    const body = { metadata: { uid }, status: { conditions: [condition] } };
+    const patch = { type: 'strategic-merge', body } as const;
     await api.patch('pods', { namespace, name }, patch, { subresource: 'status', signal: neverAborted });
   }
 
@@ -182,22 +177,14 @@ function isBound({ spec }: Pod): boolean {
   return (spec?.nodeName ?? '') !== '';
 }
 
-function isFinished({ status }: Pod): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
-}
-
 /** Waits for this scheduler. */
 function isPending(pod: Pod): boolean {
   const { metadata, spec } = pod;
-  if (isBound(pod) || isFinished(pod) || metadata.deletionTimestamp !== undefined) return false;
+  if (isBound(pod) || hasEnded(pod) || metadata.deletionTimestamp !== undefined) return false;
   return (spec?.schedulerName ?? schedulerName) === schedulerName && (spec?.schedulingGates ?? []).length === 0;
 }
 
-/** Heartbeats do not change where pods fit. */
-function hasChangedForPods(before: Node, after: Node): boolean {
-  return !sameJson(placingFields(before), placingFields(after));
-}
-
+/** Decide where pods fit; heartbeats do not. */
 function placingFields({ metadata, spec, status }: Node): unknown {
   const { taints, unschedulable } = spec ?? {};
   return [metadata.labels ?? {}, taints ?? [], unschedulable ?? false, status?.allocatable ?? {}];

@@ -3,11 +3,12 @@ import type { Pod } from '../../machinery/api/pod.ts';
 import { parseQuantityNano } from '../../machinery/api/quantity.ts';
 import { taintKeys } from '../../machinery/api/taints.ts';
 import { tolerates } from '../../machinery/api/tolerations.ts';
+import { hasUntoleratedTaint } from '../kubelet/admission/decide-node-fit.ts';
 import { decideNodeMatch } from '../kubelet/admission/decide-node-match.ts';
 import { arePortsTaken } from '../kubelet/admission/decide-port-conflict.ts';
 import type { NodeLoad, PodDemand } from './node-loads.ts';
 
-export type Placement =
+type Placement =
   | { readonly kind: 'node'; readonly name: string }
   /** No node fits; the message is that of kube-scheduler, without what it tries by preemption. */
   | { readonly kind: 'unschedulable'; readonly message: string };
@@ -31,13 +32,8 @@ export function selectNode(pod: Pod, demand: PodDemand, loads: readonly NodeLoad
 }
 
 function describeReasons(nodes: number, reasons: ReadonlyMap<string, number>): string {
-  const counted = [...reasons].map(([reason, count]) => `${count} ${reason}`).toSorted(compareText);
+  const counted = [...reasons].map(([reason, count]) => `${count} ${reason}`).toSorted();
   return `0/${nodes} nodes are available: ${counted.join(', ')}.`;
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
 
 const unscheduling: readonly string[] = ['NoSchedule', 'NoExecute'];
@@ -49,10 +45,11 @@ const osLabel = 'kubernetes.io/os';
  */
 export function decideFit(pod: Pod, demand: PodDemand, load: NodeLoad): readonly string[] {
   if (!toleratesUnschedulable(pod, load)) return ['node(s) were unschedulable'];
-  if (hasUntoleratedTaint(pod, load)) return ['node(s) had untolerated taint(s)'];
+  if (hasUntoleratedTaint(pod, load.node, unscheduling)) return ['node(s) had untolerated taint(s)'];
   if (!decideNodeMatch(pod, load.node)) return ["node(s) didn't match Pod's node affinity/selector"];
   if (!matchesOs(pod, load)) return ["node(s) didn't match the operating system of the pod"];
-  if (hasPortConflict(demand, load)) return ["node(s) didn't have free ports for the requested pod ports"];
+  if (load.pods.some(({ ports }) => arePortsTaken(demand.ports, ports)))
+    return ["node(s) didn't have free ports for the requested pod ports"];
   return missingResources(demand, load);
 }
 
@@ -62,25 +59,10 @@ function toleratesUnschedulable({ spec }: Pod, { node }: NodeLoad): boolean {
   return (spec?.tolerations ?? []).some((toleration) => tolerates(toleration, taint));
 }
 
-function hasUntoleratedTaint({ spec }: Pod, { node }: NodeLoad): boolean {
-  const taints = (node.spec?.taints ?? []).filter(({ effect }) => unscheduling.includes(effect));
-  return taints.some((taint) => !(spec?.tolerations ?? []).some((toleration) => tolerates(toleration, taint)));
-}
-
 /** kube-scheduler leaves this to the kubelet, which rejects the pod. */
 function matchesOs({ spec }: Pod, { node }: NodeLoad): boolean {
   const has = node.metadata.labels?.[osLabel];
   return spec?.os === undefined || has === undefined || has === spec.os.name;
-}
-
-function hasPortConflict({ ports }: PodDemand, { pods }: NodeLoad): boolean {
-  return (
-    ports.length > 0 &&
-    arePortsTaken(
-      ports,
-      pods.flatMap((pod) => pod.ports),
-    )
-  );
 }
 
 function missingResources({ requests }: PodDemand, load: NodeLoad): readonly string[] {

@@ -14,12 +14,7 @@ import { SimulatedClient } from '../network/simulated-client.ts';
 import type { Timeline } from '../time/timeline.ts';
 import { type VirtualMachine, VirtualProcess } from '../time/virtual-process.ts';
 import type { Trace } from '../trace.ts';
-
-/** Requests per second and burst of the main client. */
-interface MainLimits {
-  readonly qps: number;
-  readonly burst: number;
-}
+import type { ClusterPlan } from './cluster-plan.ts';
 
 interface ReplicaOptions {
   readonly name: string;
@@ -30,7 +25,7 @@ interface ReplicaOptions {
   readonly trace: Trace;
   /** The latest settings. */
   readonly config: () => ManagerConfig;
-  readonly limits: MainLimits;
+  readonly limits: ClusterPlan['limits'];
   readonly makeLanes: () => WriteLanes;
   readonly onSent: (replica: Replica, request: RequestLine) => void;
   /** A process begins. */
@@ -176,7 +171,7 @@ export class Replica {
       network,
       random,
       onSent: (line) => onSent(this, line),
-      ...(mayWrite === undefined ? {} : { mayWrite }),
+      mayWrite,
     });
   }
 }

@@ -13,12 +13,7 @@ const unreachable = 'node.kubernetes.io/unreachable';
 
 /** Tolerates both health taints: for this time, or without a limit. */
 export function toleratesHealthFor(tolerationSeconds?: number): readonly Toleration[] {
-  return [notReady, unreachable].map((key) => ({
-    key,
-    operator: 'Exists',
-    effect: 'NoExecute',
-    ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }),
-  }));
+  return [notReady, unreachable].map((key) => tolerate(key, tolerationSeconds));
 }
 
 function tolerate(key: string, tolerationSeconds?: number): Toleration {

@@ -90,7 +90,7 @@ export class FrameSender implements WatchSink {
 
   send(events: readonly WatchEvent[]): void {
     if (this.#isBroken) return;
-    const { network, line, server } = this.#options;
+    const { network, line, server, stream } = this.#options;
     const transit = network.transit('frames', line, server.name);
     // A lost segment is sent again or breaks the connection: a stream never goes on behind a gap.
     if (transit.isLost) {
@@ -100,7 +100,8 @@ export class FrameSender implements WatchSink {
     if (transit.isReset) return this.#break();
     const isUndecodable = network.undecodable(line, server.name);
     const shown = isUndecodable === undefined ? events : events.map((event) => asDecoded(event, isUndecodable));
-    this.#deliver(transit.isDuplicated ? [...shown, ...shown, ...this.#recent] : shown, transit.delayMs);
+    const sent = transit.isDuplicated ? [...shown, ...shown, ...this.#recent] : shown;
+    this.#later(transit.delayMs, () => stream.push(sent));
     this.#keepRecent(shown);
   }
 
@@ -113,10 +114,6 @@ export class FrameSender implements WatchSink {
     const { network, stream } = this.#options;
     if (!this.#isBroken) this.#later(network.latencyMs(), () => stream.end('closed'));
     this.#isBroken = true;
-  }
-
-  #deliver(events: readonly WatchEvent[], delayMs: number): void {
-    this.#later(delayMs, () => this.#options.stream.push(events));
   }
 
   #break(): void {

@@ -23,7 +23,7 @@ export interface RequestLine {
   /** Uid of the object that a deletion or an eviction is meant for. */
   readonly uid?: string;
   /** List that a patch of `spec.taints` sets. */
-  readonly taints?: readonly Taint[];
+  readonly taints?: readonly Taint[] | undefined;
 }
 
 export function isWrite({ verb }: RequestLine): boolean {

@@ -43,15 +43,14 @@ interface SimulatedClientOptions {
   /** Retries of one read. */
   readonly retriesMax?: number;
   /** Called immediately before each write is sent; false fails it with `aborted`. */
-  readonly mayWrite?: () => boolean;
+  readonly mayWrite?: (() => boolean) | undefined;
   /** Called for each request when it is sent. */
   readonly onSent: (request: RequestLine) => void;
 }
 
 interface Call<T> {
   readonly line: RequestLine;
-  readonly signal: AbortSignal;
-  readonly options?: Pick<WriteOptions, 'stillWanted' | 'lane'>;
+  readonly options: Pick<WriteOptions, 'signal' | 'stillWanted' | 'lane'>;
   /** Total time that a read may wait for its retries. */
   readonly waitMsMax?: number;
   /** Carries the request out on the server that it reached. */
@@ -72,20 +71,22 @@ export class SimulatedClient implements KubeReader, KubeWriter {
   get(
     resource: ResourceName,
     name: ObjectName,
-    { resourceVersion, signal }: { readonly resourceVersion?: string; readonly signal: AbortSignal },
+    options: { readonly resourceVersion?: string; readonly signal: AbortSignal },
   ): Promise<KubeObject> {
     const line = this.#line('get', resource, name.name);
     const carryOut = async (server: SimulatedApiServer): Promise<KubeObject> => {
-      const object = await server.get(resource, name, resourceVersion);
-      if (this.#options.network.undecodable(line, server.name)?.(object) === true) throw undecodableError();
+      const object = await server.get(resource, name, options.resourceVersion);
+      if (this.#options.network.undecodable(line, server.name)?.(object) === true) {
+        throw new ApiError({ reason: 'internal', message: 'the object in the response cannot be decoded' });
+      }
       return object;
     };
-    return this.#send({ line, signal, waitMsMax: 0, carryOut });
+    return this.#send({ line, options, waitMsMax: 0, carryOut });
   }
 
   async list(
     resource: ResourceName,
-    { signal, each, ...options }: ListOptions & ListTaking & { readonly signal: AbortSignal },
+    { each, ...options }: ListOptions & ListTaking & { readonly signal: AbortSignal },
   ): Promise<ListPage> {
     const line = this.#line('list', resource, '');
     const carryOut = async (server: SimulatedApiServer): Promise<ListPage> => {
@@ -93,7 +94,7 @@ export class SimulatedClient implements KubeReader, KubeWriter {
       const isUndecodable = this.#options.network.undecodable(line, server.name);
       return isUndecodable === undefined ? page : withoutUndecodable(page, isUndecodable);
     };
-    const page = await this.#send({ line, signal, carryOut });
+    const page = await this.#send({ line, options, carryOut });
     if (each === undefined) return page;
     for (const item of page.items) each(item);
     return { ...page, items: [] };
@@ -109,23 +110,20 @@ export class SimulatedClient implements KubeReader, KubeWriter {
       const frames = new FrameSender({ process, timeline, network, line, connection, server, stream, signal });
       frames.connect(await server.watch(resource, rest, frames));
     };
-    await this.#attempt({ line, signal, carryOut });
+    await this.#attempt({ line, options, carryOut });
     return stream.read(signal);
   }
 
   create(resource: ResourceName, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
     const body = copyJson(object);
     const line = this.#line('create', resource, object.metadata.name ?? '', options.subresource);
-    const { by } = this.#options;
-    return this.#send({ line, ...callOptions(options), carryOut: (server) => server.create(by, resource, body) });
+    return this.#send({ line, options, carryOut: (server) => server.create(line.by, resource, body) });
   }
 
   replace(resource: ResourceName, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
     const body = copyJson(object);
     const line = this.#line('replace', resource, object.metadata.name ?? '', options.subresource);
-    const { by } = this.#options;
-    const carryOut = (server: SimulatedApiServer) => server.replace(by, resource, body, options);
-    return this.#send({ line, ...callOptions(options), carryOut });
+    return this.#send({ line, options, carryOut: (server) => server.replace(line.by, resource, body, options) });
   }
 
   patch(
@@ -136,28 +134,18 @@ export class SimulatedClient implements KubeReader, KubeWriter {
   ): Promise<KubeObject> {
     const { subresource } = options;
     const body = { ...patch, body: copyJson(patch.body), subresource };
-    const taints = taintsIn(patch.body);
-    const line = {
-      ...this.#line('patch', resource, name.name, subresource),
-      ...(taints === undefined ? {} : { taints }),
-    };
-    const { by } = this.#options;
-    const carryOut = (server: SimulatedApiServer) => server.patch(by, resource, name, body);
-    return this.#send({ line, ...callOptions(options), carryOut });
+    const line = { ...this.#line('patch', resource, name.name, subresource), taints: taintsIn(patch.body) };
+    return this.#send({ line, options, carryOut: (server) => server.patch(line.by, resource, name, body) });
   }
 
   delete(resource: ResourceName, name: ObjectName, options: DeleteOptions): Promise<void> {
-    const { by } = this.#options;
-    const carryOut = (server: SimulatedApiServer) => server.delete(by, resource, name, preconditionsOf(options));
     const line = { ...this.#line('delete', resource, name.name), uid: options.uid };
-    return this.#send({ line, ...callOptions(options), carryOut });
+    return this.#send({ line, options, carryOut: (server) => server.delete(line.by, resource, name, options) });
   }
 
   evict(pod: ObjectName, options: DeleteOptions): Promise<void> {
-    const { by } = this.#options;
-    const carryOut = (server: SimulatedApiServer) => server.evict(by, pod, preconditionsOf(options));
     const line = { ...this.#line('evict', 'pods', pod.name), uid: options.uid };
-    return this.#send({ line, ...callOptions(options), carryOut });
+    return this.#send({ line, options, carryOut: (server) => server.evict(line.by, pod, options) });
   }
 
   #line(verb: RequestLine['verb'], resource: ResourceName, name: string, subresource?: 'status'): RequestLine {
@@ -166,10 +154,11 @@ export class SimulatedClient implements KubeReader, KubeWriter {
 
   /** With the retries of the HTTP client. */
   async #send<T>(call: Call<T>): Promise<T> {
+    const { signal, lane } = call.options;
     const { random, process, retriesMax = retriesMaxDefault } = this.#options;
     let waitMsLeft = call.waitMsMax ?? readWaitMsMax;
     for (let retries = 0; ; retries += 1) {
-      await this.#limit.pass(call.signal, call.options?.lane);
+      await this.#limit.pass(signal, lane);
       try {
         return await this.#attempt(call);
       } catch (error) {
@@ -180,17 +169,18 @@ export class SimulatedClient implements KubeReader, KubeWriter {
         const waitMs = retryWaitMs(attempt);
         if (waitMs === undefined) throw error;
         waitMsLeft -= waitMs;
-        await process.sleep(waitMs, call.signal);
+        await process.sleep(waitMs, signal);
       }
     }
   }
 
   #attempt<T>(call: Call<T>): Promise<T> {
-    if (call.signal.aborted) return Promise.reject(abortedError());
+    const { line, carryOut } = call;
+    const { signal } = call.options;
+    if (signal.aborted) return Promise.reject(abortedError());
     const refusal = this.#refusal(call);
     if (refusal !== undefined) return Promise.reject(refusal);
     const { process, timeline, network, onSent } = this.#options;
-    const { line, signal, carryOut } = call;
     onSent(line);
     const connection = this.#connectionOf(line);
     const timeoutMs = this.#timeoutMs(line);
@@ -206,7 +196,7 @@ export class SimulatedClient implements KubeReader, KubeWriter {
   #refusal({ line, options }: Call<unknown>): ApiError | undefined {
     if (!isWrite(line)) return undefined;
     if (this.#options.mayWrite?.() === false) return abortedError('this process may no longer write');
-    return options?.stillWanted?.() === false ? abortedError('the write is no longer needed') : undefined;
+    return options.stillWanted?.() === false ? abortedError('the write is no longer needed') : undefined;
   }
 
   #timeoutMs(line: RequestLine): number {
@@ -223,28 +213,8 @@ function withoutUndecodable(page: ListPage, isUndecodable: (object: KubeObject) 
   };
 }
 
-function callOptions(options: WriteOptions | DeleteOptions): Pick<Call<unknown>, 'signal' | 'options'> {
-  return { signal: options.signal, options };
-}
-
-function preconditionsOf({
-  uid,
-  resourceVersion,
-  gracePeriodSeconds,
-}: DeleteOptions): Pick<DeleteOptions, 'uid' | 'resourceVersion' | 'gracePeriodSeconds'> {
-  return {
-    uid,
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-  };
-}
-
 function abortedError(message = 'aborted by the caller'): ApiError {
   return new ApiError({ reason: 'aborted', message });
-}
-
-function undecodableError(): ApiError {
-  return new ApiError({ reason: 'internal', message: 'the object in the response cannot be decoded' });
 }
 
 /** Undefined: the patch does not change them. */

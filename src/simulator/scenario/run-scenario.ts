@@ -2,7 +2,6 @@
 import type { Node } from '../../machinery/api/node.ts';
 import type { ManagerConfig } from '../../manager/manager.ts';
 import type { ClusterPlan } from '../cluster/cluster-plan.ts';
-import type { Replica } from '../cluster/replica.ts';
 import { type PlacedPod, toleratesHealthFor } from '../cluster/workload.ts';
 import { isReady } from '../node-fields.ts';
 import { sum } from './build-measures.ts';
@@ -115,19 +114,15 @@ class ScenarioRun {
 
   /** Zone of the node as the leader counts it. */
   #zoneOf(name: string): string {
-    const manager = this.#leader?.run?.manager;
+    const manager = this.world.leader()?.run?.manager;
     const node = manager?.informers.nodes.store.get(name);
     return manager === undefined || node === undefined ? '' : manager.lifecycle.stages.policies.zoneOf(node);
-  }
-
-  get #leader(): Replica | undefined {
-    return [...this.world.replicas.values()].find(({ run }) => run?.manager.mayWrite() === true);
   }
 
   #isReady(): boolean {
     const nodes: readonly Node[] = this.world.storage.list('nodes');
     const wanted = countNodes(this.#scenario);
-    return this.#leader !== undefined && nodes.length === wanted && nodes.every(isCleanAndReady);
+    return this.world.leader() !== undefined && nodes.length === wanted && nodes.every(isCleanAndReady);
   }
 
   #apply(step: ScenarioStep): void {
@@ -172,7 +167,7 @@ class ScenarioRun {
   }
 
   #applyToLeader({ what, forMs }: Extract<ScenarioStep, { kind: 'leader' }>): void {
-    const leader = this.#leader;
+    const leader = this.world.leader();
     if (what === 'kill') return leader?.kill(forMs);
     const process = leader?.run?.process;
     process?.pause();

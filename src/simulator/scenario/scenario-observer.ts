@@ -195,8 +195,7 @@ export class ScenarioObserver {
     }
     const current = this.intervals[index];
     if (current === undefined) throw new RangeError(`no interval ${index}`);
-    const updated = Object.assign(current, { notReady });
-    return updated;
+    return Object.assign(current, { notReady });
   }
 
   /** Completes the series up to the end. */

@@ -2,6 +2,7 @@
 // which lags behind the storage. It answers requests that have arrived; the network is not its concern.
 import { ApiError } from '../../machinery/api/api-error.ts';
 import type { KubeObject } from '../../machinery/api/meta.ts';
+import { objectKey } from '../../machinery/api/object-key.ts';
 import { type ResourceName, resources } from '../../machinery/api/resources.ts';
 import { watchTooOld } from '../../hollow-cluster/apiserver/api-errors/api-errors.ts';
 import { parseListPlan, parseWatchPlan, type WatchPlan } from '../../hollow-cluster/apiserver/registry/list-query.ts';
@@ -123,8 +124,7 @@ export class SimulatedApiServer {
   async get(resource: ResourceName, name: ObjectName, resourceVersion: string | undefined): Promise<KubeObject> {
     const { storage } = this.#options;
     if (resourceVersion !== '0') return storage.decode(resource, this.#registry.get(storage.target(resource, name)));
-    const key = name.namespace === undefined ? name.name : `${name.namespace}/${name.name}`;
-    const stored = this.#cache.table(tableOf(resources[resource])).get(key);
+    const stored = this.#cache.table(tableOf(resources[resource])).get(objectKey(name.namespace, name.name));
     return storage.decode(resource, stored ?? this.#registry.get(storage.target(resource, name)));
   }
 
@@ -140,14 +140,8 @@ export class SimulatedApiServer {
   }
 
   create(by: Requester, resource: ResourceName, object: KubeObject): Promise<KubeObject> {
-    const { namespace } = object.metadata;
-    const target = this.#options.storage.target(resource, {
-      name: '',
-      ...(namespace === undefined ? {} : { namespace }),
-    });
-    return this.#written(by, resource, () =>
-      this.#registry.create({ ...target, name: undefined }, object, writeOptions),
-    );
+    const target = this.#options.storage.target(resource, { namespace: object.metadata.namespace });
+    return this.#written(by, resource, () => this.#registry.create(target, object, writeOptions));
   }
 
   replace(
@@ -156,9 +150,7 @@ export class SimulatedApiServer {
     object: KubeObject,
     options: Pick<WriteOptions, 'subresource'>,
   ): Promise<KubeObject> {
-    const { namespace, name = '' } = object.metadata;
-    const objectName = { name, ...(namespace === undefined ? {} : { namespace }) };
-    const target = this.#options.storage.target(resource, objectName, options.subresource ?? '');
+    const target = this.#options.storage.target(resource, object.metadata, options.subresource ?? '');
     return this.#written(by, resource, () => this.#registry.update(target, object, writeOptions));
   }
 
@@ -176,21 +168,12 @@ export class SimulatedApiServer {
     return this.#written(by, resource, () => this.#registry.patch(target, { ...patch, body }, writeOptions));
   }
 
-  async delete(
-    by: Requester,
-    resource: ResourceName,
-    name: ObjectName,
-    options: Pick<DeleteOptions, 'uid' | 'resourceVersion' | 'gracePeriodSeconds'>,
-  ): Promise<void> {
+  async delete(by: Requester, resource: ResourceName, name: ObjectName, options: DeleteOptions): Promise<void> {
     const { storage } = this.#options;
     storage.write(by, () => this.#registry.delete(storage.target(resource, name), { dryRun: false, ...options }));
   }
 
-  async evict(
-    by: Requester,
-    pod: ObjectName,
-    options: Pick<DeleteOptions, 'uid' | 'resourceVersion' | 'gracePeriodSeconds'>,
-  ): Promise<void> {
+  async evict(by: Requester, pod: ObjectName, options: DeleteOptions): Promise<void> {
     const { storage } = this.#options;
     const target = storage.target('pods', pod);
     storage.write(by, () => this.#pods.evict(target, { metadata: { name: pod.name } }, { dryRun: false, ...options }));
@@ -266,7 +249,7 @@ export class SimulatedApiServer {
     { namespace }: { readonly namespace?: string },
     query: URLSearchParams,
   ): Selection {
-    return parseSelection(query, namespace, fieldLabelsOf(this.#options.storage.target(resource, undefined)));
+    return parseSelection(query, namespace, fieldLabelsOf(this.#options.storage.target(resource)));
   }
 
   async #written(by: Requester, resource: ResourceName, write: () => Written): Promise<KubeObject> {

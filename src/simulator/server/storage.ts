@@ -1,5 +1,6 @@
 // The storage that all simulated API servers share: etcd, with backups, and the world's own writes, which pass no network.
 import type { KubeObject } from '../../machinery/api/meta.ts';
+import { objectKey } from '../../machinery/api/object-key.ts';
 import { groupVersion, type ResourceName, resources } from '../../machinery/api/resources.ts';
 import { initialNamespaces } from '../../hollow-cluster/apiserver/kinds/namespace/namespace-lifecycle.ts';
 import { ObjectRegistry } from '../../hollow-cluster/apiserver/registry/object-registry.ts';
@@ -39,10 +40,9 @@ const storedResources = Object.keys(resources).filter(
   (name): name is ResourceName => Object.hasOwn(resources, name) && name !== 'events.events.k8s.io',
 );
 
-interface ServedNames {
-  readonly group: string;
-  readonly version: string;
-  readonly plural: string;
+interface ObjectPlace {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
 }
 
 interface PatchTarget {
@@ -68,11 +68,7 @@ export class Storage {
   constructor(clock: Clock, random: Random) {
     this.store = new VersionedStore({ clock, resources: [...this.#strategies.keys()] });
     this.#registry = new ObjectRegistry(this.store, clock, random);
-    for (const name of initialNamespaces) {
-      this.write(user, () =>
-        this.#registry.create(this.target('namespaces', undefined), { metadata: { name } }, writeOptions),
-      );
-    }
+    for (const name of initialNamespaces) this.create('namespaces', { metadata: { name } });
     for (const resource of storedResources) {
       if (!this.#strategies.has(tableOf(resources[resource]))) continue;
       const deliver = (change: StoreChange): void => {
@@ -123,12 +119,12 @@ export class Storage {
     }
   }
 
-  /** The objects of a request, as the registry takes them. */
-  target(resource: ResourceName, name: ObjectName | undefined, endpoint: Endpoint = ''): Target {
-    const known = this.#targets.get(resource) ?? this.#findTarget(resources[resource]);
+  /** The object of a request as the registry takes it, or all of a resource or of a namespace. */
+  target(resource: ResourceName, { namespace, name }: ObjectPlace = {}, endpoint: Endpoint = ''): Target {
+    const { group, version, plural, namespaced } = resources[resource];
+    const known = this.#targets.get(resource) ?? this.#findTarget(group, version, plural);
     this.#targets.set(resource, known);
-    const namespace = resources[resource].namespaced ? name?.namespace : undefined;
-    return { ...known, namespace, name: name?.name, endpoint };
+    return { ...known, namespace: namespaced ? namespace : undefined, name, endpoint };
   }
 
   /** The object as a client receives it. Shared: not to be changed. */
@@ -140,9 +136,8 @@ export class Storage {
 
   // --- the world's own reads and writes ---
 
-  get(resource: ResourceName, name: ObjectName): KubeObject | undefined {
-    const key = name.namespace === undefined ? name.name : `${name.namespace}/${name.name}`;
-    const stored = this.store.get(tableOf(resources[resource]), key);
+  get(resource: ResourceName, { namespace, name }: ObjectName): KubeObject | undefined {
+    const stored = this.store.get(tableOf(resources[resource]), objectKey(namespace, name));
     return stored === undefined ? undefined : this.decode(resource, stored);
   }
 
@@ -154,9 +149,7 @@ export class Storage {
 
   /** Throws an ApiError, as all three. */
   create(resource: ResourceName, object: KubeObject): void {
-    const { namespace } = object.metadata;
-    const name = { name: '', ...(namespace === undefined ? {} : { namespace }) };
-    const target = { ...this.target(resource, name), name: undefined };
+    const target = this.target(resource, { namespace: object.metadata.namespace });
     this.write(user, () => this.#registry.create(target, object, writeOptions));
   }
 
@@ -191,7 +184,7 @@ export class Storage {
   }
 
   #budgetTarget(name: string | undefined): Target {
-    const found = this.#findTarget({ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' });
+    const found = this.#findTarget('policy', 'v1', 'poddisruptionbudgets');
     return { ...found, namespace: 'default', name, endpoint: '' };
   }
 
@@ -204,7 +197,7 @@ export class Storage {
     for (const listener of this.#restoreListeners) listener();
   }
 
-  #findTarget({ group, version, plural }: ServedNames): Omit<Target, 'namespace' | 'name' | 'endpoint'> {
+  #findTarget(group: string, version: string, plural: string): Omit<Target, 'namespace' | 'name' | 'endpoint'> {
     const served = findServedResource(group, version, plural);
     const strategy = this.#strategies.get(tableOf({ group, plural }));
     if (served === undefined || strategy === undefined) throw new RangeError(`${plural} are not served`);

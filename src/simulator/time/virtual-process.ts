@@ -7,22 +7,18 @@ const monotonicStartMs = 10_000;
 
 /** The clock hardware of one machine: it outlives its processes. */
 export class VirtualMachine {
+  readonly rate: number;
   readonly #timeline: Timeline;
   readonly #wallStartMs: number;
-  /** Drift of the process's clocks against virtual time: 1e-4 is 100 ppm. */
-  readonly #drift: number;
   #wallOffsetMs = 0;
   #suspendedMs = 0;
   #suspendedSinceMs: number | undefined;
 
+  /** `drift` of the process's clocks against virtual time: 1e-4 is 100 ppm. */
   constructor(timeline: Timeline, wallStartMs: number, drift = 0) {
     this.#timeline = timeline;
     this.#wallStartMs = wallStartMs;
-    this.#drift = drift;
-  }
-
-  get rate(): number {
-    return 1 + this.#drift;
+    this.rate = 1 + drift;
   }
 
   /** Steps the wall clock, as an operator or NTP does. */
@@ -109,17 +105,18 @@ export class VirtualProcess implements Clock {
         if (timer.cancelled) return;
         // A suspend of the machine stops the clock on which the timer was set.
         const leftMs = untilMs - this.monotonicMs();
-        if (leftMs > 0) timer = this.#setTimer(leftMs, ring);
+        if (leftMs > 0) timer = this.after(leftMs, ring);
         else wake();
       };
-      let timer = this.#setTimer(ms, ring);
+      let timer = this.after(ms, ring);
       this.abortListeners.add(signal, wake);
     });
   }
 
   /** Runs after this time on the process's own clock, unless cancelled. */
   after(ms: number, run: () => void): Occurrence {
-    return this.#setTimer(ms, run);
+    const waitMs = Number.isFinite(ms) ? Math.ceil(ms) / this.machine.rate : Number.MAX_SAFE_INTEGER;
+    return this.#timeline.after(waitMs, () => this.arrive(run));
   }
 
   /** Something reaches the process at this time. */
@@ -148,10 +145,5 @@ export class VirtualProcess implements Clock {
   kill(): void {
     this.#isKilled = true;
     this.#backlog = [];
-  }
-
-  #setTimer(ms: number, ring: () => void): Occurrence {
-    const waitMs = Number.isFinite(ms) ? Math.ceil(ms) / this.machine.rate : Number.MAX_SAFE_INTEGER;
-    return this.#timeline.after(waitMs, () => this.arrive(ring));
   }
 }

@@ -2,7 +2,6 @@ import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { Node } from '../../../machinery/api/node.ts';
 import type { Pod } from '../../../machinery/api/pod.ts';
 import { parseQuantityNano } from '../../../machinery/api/quantity.ts';
-import { noExecuteTaints } from '../../../machinery/api/taints.ts';
 import { tolerates } from '../../../machinery/api/tolerations.ts';
 import type { PodAdmission } from '../machine/decide-pressure-admission.ts';
 import { isStaticPod } from '../pod-config/classify-pod.ts';
@@ -35,7 +34,7 @@ export function decideNodeFit({ pod, others, node }: FitFacts): PodAdmission {
   if (hasPortConflict(pod, others)) {
     return refuse('NodePorts', "node(s) didn't have free ports for the requested pod ports");
   }
-  if (!isStaticPod(pod) && hasUntoleratedTaint(pod, node)) {
+  if (!isStaticPod(pod) && hasUntoleratedTaint(pod, node, ['NoExecute'])) {
     return refuse('TaintToleration', "node(s) had taints that the pod didn't tolerate");
   }
   return admitted;
@@ -45,11 +44,10 @@ function refuse(predicate: string, message: string): PodAdmission {
   return { admitted: false, reason: predicate, message: `Predicate ${predicate} failed: ${message}` };
 }
 
-function hasUntoleratedTaint(pod: Pod, node: Node): boolean {
-  const tolerations = pod.spec?.tolerations ?? [];
-  return noExecuteTaints(node.spec?.taints ?? []).some(
-    (taint) => !tolerations.some((toleration) => tolerates(toleration, taint)),
-  );
+/** True if the node has a taint with one of these effects that the pod does not tolerate. */
+export function hasUntoleratedTaint({ spec }: Pod, node: Node, effects: readonly string[]): boolean {
+  const taints = (node.spec?.taints ?? []).filter(({ effect }) => effects.includes(effect));
+  return taints.some((taint) => !(spec?.tolerations ?? []).some((toleration) => tolerates(toleration, taint)));
 }
 
 /** An extended resource that the node does not report is ignored: its device plugin may not have registered yet. */

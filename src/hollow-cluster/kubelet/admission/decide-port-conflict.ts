@@ -22,12 +22,11 @@ export function hasPortConflict(pod: Pod, others: readonly Pod[]): boolean {
 
 /** True if a wanted port is among those that other pods take. */
 export function arePortsTaken(wanted: readonly HostPort[], taken: readonly HostPort[]): boolean {
-  return taken.some((other) => wanted.some((each) => clash(each, other)));
+  return taken.some((other) => wanted.some((each) => each.port === other.port && overlap(each.address, other.address)));
 }
 
-function clash(wanted: HostPort, taken: HostPort): boolean {
-  const overlap = [wanted.address, taken.address].includes(everyAddress) || wanted.address === taken.address;
-  return overlap && wanted.port === taken.port;
+function overlap(a: string, b: string): boolean {
+  return a === b || a === everyAddress || b === everyAddress;
 }
 
 /** Host ports of containers that run as long as the pod: init containers count only as sidecars (upstream `GetHostPorts`). */

@@ -1,5 +1,3 @@
-import type { ContainerScript } from '../runtime/build-container-script.ts';
-
 /** Verbs of requests to the API server that a node may make. */
 export type RequestVerb = 'get' | 'list' | 'create' | 'replace' | 'patch' | 'delete';
 
@@ -71,6 +69,3 @@ export type Fault = LastingFault | OneShotFault;
 export function isOneShot(fault: Fault): fault is OneShotFault {
   return fault.kind === 'crash' || fault.kind === 'delete-node';
 }
-
-/** Changes that a fault makes to the behaviour of containers. */
-export type ContainerEffects = Partial<ContainerScript>;

@@ -2,7 +2,8 @@ import { ownValue } from '../../../machinery/api/json-map.ts';
 import type { EvictionSignal } from '../machine/plan-eviction-pass.ts';
 import type { NetworkRule, RequestClass } from '../network/network-rule.ts';
 import type { Machine } from '../profile.ts';
-import type { ContainerEffects, Fault, LastingFault } from './fault.ts';
+import type { ContainerScript } from '../runtime/build-container-script.ts';
+import type { Fault, LastingFault } from './fault.ts';
 
 /** Faults of the container runtime, with the messages that it reports. */
 interface RuntimeEffects {
@@ -22,7 +23,7 @@ export interface FaultEffects {
   /** Eviction signals, and the share of the capacity that each reports as available. */
   readonly signals: ReadonlyMap<EvictionSignal, number>;
   /** By fault id, so that only changed entries are applied again. */
-  readonly containers: ReadonlyMap<string, ContainerEffects>;
+  readonly containers: ReadonlyMap<string, Partial<ContainerScript>>;
   readonly clock: { readonly offsetMs: number; readonly driftMsPerHour: number };
   readonly machine: Partial<Machine>;
   readonly shutdown: boolean;
@@ -111,7 +112,7 @@ function swallowRule(about: RequestClass, stallsWatches: boolean): NetworkRule {
   return { about: { class: about }, effect: { kind: 'swallow' }, stallsWatches };
 }
 
-function containerEffectsOf(fault: Fault): readonly ContainerEffects[] {
+function containerEffectsOf(fault: Fault): readonly Partial<ContainerScript>[] {
   if (fault.kind === 'slow-termination') {
     return [fault.stopMs === 'stuck' ? { stuckKill: true } : { stopMs: fault.stopMs }];
   }

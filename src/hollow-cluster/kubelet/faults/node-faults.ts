@@ -1,4 +1,3 @@
-import type { ScriptRule } from '../runtime/build-container-script.ts';
 import type { HollowKubelet } from '../hollow-kubelet.ts';
 import type { FaultInjectingClient } from '../network/fault-injecting-client.ts';
 import type { Machine } from '../profile.ts';
@@ -127,8 +126,7 @@ export class NodeFaults {
     }
     for (const [id, script] of now.containers) {
       if (this.#scripts.has(id)) continue;
-      const rule: ScriptRule = { script };
-      this.#scripts.set(id, this.#node.kubelet.script(rule));
+      this.#scripts.set(id, this.#node.kubelet.script({ script }));
     }
   }
 

@@ -232,6 +232,8 @@ export class HollowFleet {
       clock,
       requestTimeoutMs: heartbeatTimeoutMs(profile),
     });
+    const [router, nodesSynced] = [this.#router, () => this.#nodes.hasSynced()];
+    const source = apiSource({ nodeName: name, router, connection: client, clock: this.#options.clock, nodesSynced });
     const own = { ...buildMachine(index), ...machine };
     const kubelet = new HollowKubelet({
       name,
@@ -239,7 +241,7 @@ export class HollowFleet {
       machine: own,
       profile,
       api: client,
-      sources: () => [this.#apiSource(name, client), ...(sources?.(name) ?? [])],
+      sources: () => [source, ...(sources?.(name) ?? [])],
       nodes: { get: (key) => (client.isCut ? 'frozen' : this.#nodes.store.get(key)) },
       registrations: this.#registrations,
       onRegistered: () => this.#noteRegistered(),
@@ -281,12 +283,6 @@ export class HollowFleet {
     if (nowMs - this.#failedAtMs < repeatedFailureMsMin) return;
     this.#failedAtMs = nowMs;
     this.#options.onRepeatedFailure?.(name);
-  }
-
-  #apiSource(nodeName: string, connection: FaultInjectingClient): PodSource {
-    const [router, nodes] = [this.#router, this.#nodes];
-    const { clock } = this.#options;
-    return apiSource({ nodeName, router, connection, clock, nodesSynced: () => nodes.hasSynced() });
   }
 
   #noteRegistered(): void {

@@ -2,12 +2,10 @@ import { ApiError, apiReason } from '../../../machinery/api/api-error.ts';
 import type { Lease } from '../../../machinery/api/lease.ts';
 import type { OwnerReference } from '../../../machinery/api/meta.ts';
 import { nodeLeaseNamespace } from '../../../machinery/api/resources.ts';
-import type { Clock } from '../../../machinery/ports/clock.ts';
-import type { NodeApi } from '../network/fault-injecting-client.ts';
-import type { Logger } from '../../../machinery/ports/logger.ts';
-import type { Random } from '../../../machinery/ports/random.ts';
-import { planJittered } from '../loops/plan-phase.ts';
+import { planFirstWait, planJittered } from '../loops/plan-phase.ts';
 import { RestingLoop } from '../loops/resting-loop.ts';
+import type { NodeOptions } from '../node-status/node-options.ts';
+import { renewIntervalMs } from '../profile.ts';
 import {
   decideAfterFailedReplace,
   buildNewLease,
@@ -21,19 +19,10 @@ const renewJitterShare = 0.04;
 const ensureBackoffMsMin = 200;
 const ensureBackoffMsMax = 7_000;
 
-interface LeaseRenewerOptions {
-  readonly nodeName: string;
-  readonly api: NodeApi;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly leaseDurationSeconds: number;
-  readonly renewIntervalMs: number;
-  /** From the first renewal to the second; the interval when absent. */
-  readonly firstWaitMs?: number | undefined;
-  /** Called after the second and each further failed try of one renewal: the connection may be at fault. */
-  readonly onRepeatedFailure?: (() => void) | undefined;
-}
+type LeaseRenewerOptions = Pick<
+  NodeOptions,
+  'name' | 'api' | 'clock' | 'random' | 'logger' | 'profile' | 'onRepeatedFailure'
+>;
 
 interface FoundLease {
   readonly lease: Lease;
@@ -46,6 +35,8 @@ interface FoundLease {
  */
 export class LeaseRenewer extends RestingLoop {
   readonly #options: LeaseRenewerOptions;
+  /** From the first renewal to the second, as a share of the interval; undefined: an interval with jitter. */
+  readonly #firstWait: number | undefined;
   #held: Lease | undefined;
   #renewedAtMs: number | undefined;
   #isFirst = true;
@@ -53,6 +44,7 @@ export class LeaseRenewer extends RestingLoop {
   constructor(options: LeaseRenewerOptions) {
     super(options.clock);
     this.#options = options;
+    this.#firstWait = planFirstWait(options.profile.leasePhase, options.name, () => options.random.next());
   }
 
   /** Monotonic time of the last renewal that the API server confirmed. */
@@ -84,15 +76,16 @@ export class LeaseRenewer extends RestingLoop {
   }
 
   protected override async turn(signal: AbortSignal): Promise<number> {
-    const waitMs = (this.#isFirst ? this.#options.firstWaitMs : undefined) ?? this.#intervalMs();
+    const waitMs = this.#waitMs(this.#isFirst ? this.#firstWait : undefined);
     this.#isFirst = false;
     await this.renew(signal);
     return waitMs;
   }
 
-  #intervalMs(): number {
-    const { renewIntervalMs, random } = this.#options;
-    return planJittered(renewIntervalMs, renewJitterShare, random.next());
+  #waitMs(share: number | undefined): number {
+    const intervalMs = renewIntervalMs(this.#options.profile);
+    if (share !== undefined) return intervalMs * share;
+    return planJittered(intervalMs, renewJitterShare, this.#options.random.next());
   }
 
   async #replace(base: Lease, signal: AbortSignal): Promise<boolean> {
@@ -136,9 +129,9 @@ export class LeaseRenewer extends RestingLoop {
   }
 
   async #getOrCreate(signal: AbortSignal): Promise<FoundLease | undefined | 'failed'> {
-    const { api, nodeName } = this.#options;
+    const { api, name } = this.#options;
     try {
-      const lease = await api.get('leases', { namespace: nodeLeaseNamespace, name: nodeName }, { signal });
+      const lease = await api.get('leases', { namespace: nodeLeaseNamespace, name }, { signal });
       return { lease, created: false };
     } catch (error) {
       if (apiReason(error) === 'not-found') return this.#create(signal);
@@ -170,14 +163,14 @@ export class LeaseRenewer extends RestingLoop {
   }
 
   async #owner(signal: AbortSignal): Promise<OwnerReference> {
-    const { api, nodeName: name } = this.#options;
+    const { api, name } = this.#options;
     const node = await api.get('nodes', { name }, { signal });
     return { apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid ?? '' };
   }
 
   #terms(): LeaseTerms {
-    const { nodeName, leaseDurationSeconds, clock } = this.#options;
-    return { nodeName, durationSeconds: leaseDurationSeconds, nowMs: clock.nowMs() };
+    const { name, profile, clock } = this.#options;
+    return { nodeName: name, durationSeconds: profile.leaseDurationSeconds, nowMs: clock.nowMs() };
   }
 
   /** API errors are expected and logged; anything else is a defect and is thrown. */

@@ -87,29 +87,24 @@ export class WheelClock implements Clock {
       this.#wakesAtMs = nextMs;
       await this.#alarm.wait(nextMs - this.monotonicMs(), signal);
       this.#noteStall(nextMs);
-      await this.#wake(signal);
+      while (this.#wakeSome()) await this.#options.clock.sleep(yieldMs, signal);
     }
     this.#isDriven = false;
-  }
-
-  async #wake(signal: AbortSignal): Promise<void> {
-    this.#wheel.advance(this.monotonicMs());
-    while (this.#wakeSome()) await this.#options.clock.sleep(yieldMs, signal);
   }
 
   /** True if more timers are due. */
   #wakeSome(): boolean {
     const startMs = this.monotonicMs();
-    for (let woken = 0; woken < wakesMax; woken += 1) {
-      const timer = this.#wheel.take();
-      if (timer === undefined) return false;
+    let woken = 0;
+    for (const timer of this.#wheel.takeDue(startMs)) {
       const nowMs = this.monotonicMs();
       this.lateness.note(nowMs - timer.dueMs);
       this.#options.onLate?.(nowMs - timer.dueMs);
       timer.wake();
-      if (nowMs - startMs > wakingMsMax) return true;
+      woken += 1;
+      if (woken === wakesMax || nowMs - startMs > wakingMsMax) return true;
     }
-    return true;
+    return false;
   }
 
   #noteStall(expectedMs: number): void {

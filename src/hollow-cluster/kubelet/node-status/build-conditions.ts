@@ -1,5 +1,6 @@
 import { type Condition, type ConditionStatus, findCondition } from '../../../machinery/api/conditions.ts';
 import { formatTime } from '../../../machinery/api/timestamps.ts';
+import { formatAggregate } from '../format-aggregate.ts';
 
 interface ConditionText {
   readonly reason: string;
@@ -99,7 +100,7 @@ export function buildReady(
   const ready =
     problems.length === 0
       ? { status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }
-      : { status: 'False', reason: 'KubeletNotReady', message: joinProblems(problems) };
+      : { status: 'False', reason: 'KubeletNotReady', message: formatAggregate(problems) };
   const unchanged = known !== undefined && known.status === ready.status;
   const lastTransitionTime = unchanged ? (known.lastTransitionTime ?? now) : now;
   return {
@@ -111,12 +112,6 @@ export function buildReady(
     }),
     event: known === undefined || unchanged ? undefined : ready.status === 'True' ? 'NodeReady' : 'NodeNotReady',
   };
-}
-
-/** One problem as it is, several in brackets, without duplicates (apimachinery `errors.NewAggregate`). */
-function joinProblems(problems: readonly string[]): string {
-  const distinct = [...new Set(problems)];
-  return distinct.length === 1 ? distinct.join('') : `[${distinct.join(', ')}]`;
 }
 
 /** The list with this condition in the place of the one of its type, or at the end. */

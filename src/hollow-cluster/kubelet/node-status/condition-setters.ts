@@ -16,7 +16,7 @@ import type { SetterContext, StatusSetter } from './setter-context.ts';
  */
 function pressureSetter(type: PressureType): StatusSetter {
   return (node, context) => {
-    const holds = context.machine.forcedConditions.get(type) ?? context.health.pressures().has(type);
+    const holds = context.machine.forcedConditions.get(type) ?? context.health.pressure.conditions().has(type);
     return withPressure(node, { type, holds, texts: pressureTexts[type] }, context);
   };
 }
@@ -36,16 +36,16 @@ export const customConditions: StatusSetter = (node, context) => {
 };
 
 export const ready: StatusSetter = (node, context) => {
-  return withChange(node, buildReady(conditionsOf(node), problemsOf(context), context.now()), context);
+  return withChange(node, buildReady(conditionsOf(node), problemsOf(context), context.nowMs), context);
 };
 
 /** In the order in which they are reported (kubelet `ReadyCondition`); an injected fault comes last. */
 function problemsOf({ health, machine }: SetterContext): readonly string[] {
   return [
-    ...health.runtimeErrors(),
-    ...health.networkErrors(),
-    ...health.storageErrors(),
-    ...(health.isShuttingDown() ? ['node is shutting down'] : []),
+    ...health.runtime.runtimeErrors(),
+    ...health.runtime.networkErrors(),
+    ...health.runtime.storageErrors(),
+    ...(health.shutdown.isShuttingDown ? ['node is shutting down'] : []),
     ...(machine.fault === undefined ? [] : [machine.fault]),
   ];
 }
@@ -55,10 +55,10 @@ function conditionsOf(node: Node): ReturnType<typeof listConditions> {
 }
 
 function withPressure(node: Node, pressure: Parameters<typeof buildPressure>[1], context: SetterContext): Node {
-  return withChange(node, buildPressure(conditionsOf(node), pressure, context.now()), context);
+  return withChange(node, buildPressure(conditionsOf(node), pressure, context.nowMs), context);
 }
 
 function withChange(node: Node, { conditions, event }: ConditionsChange, context: SetterContext): Node {
-  if (event !== undefined) context.recordNodeStatusEvent('Normal', event);
+  if (event !== undefined) context.recordEvent('Normal', event);
   return { ...node, status: { ...node.status, conditions } };
 }

@@ -4,8 +4,6 @@ import { sameJson } from '../../../machinery/api/json-values.ts';
 import type { Node } from '../../../machinery/api/node.ts';
 import { sameQuantity } from '../../../machinery/api/quantity.ts';
 
-type ConditionFields = JsonMap;
-
 const platformLabels = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;
 /** Fields of a node's condition that are compared, all but the heartbeat time. */
 const comparedFields = [
@@ -63,17 +61,17 @@ export function diffNodeStatusPatch(stored: Node, computed: Node): unknown {
   };
 }
 
-function described({ metadata: { labels, annotations } }: Node): ConditionFields {
+function described({ metadata: { labels, annotations } }: Node): JsonMap {
   return { labels: labels ?? {}, annotations: annotations ?? {} };
 }
 
-function withoutLists(node: Node): ConditionFields {
+function withoutLists(node: Node): JsonMap {
   const { conditions: _, addresses: __, ...others } = node.status ?? {};
   return others;
 }
 
 /** The changed fields: maps entry by entry, lists and values as a whole, null for what is removed. */
-function diffFields(before: ConditionFields, after: ConditionFields, except?: string): ConditionFields {
+function diffFields(before: JsonMap, after: JsonMap, except?: string): JsonMap {
   const changed: Record<string, unknown> = {};
   const diff = (key: string): void => {
     const [old, current] = [ownValue(before, key), ownValue(after, key)];
@@ -93,7 +91,7 @@ function diffField(key: string, old: unknown, wanted: unknown): unknown {
   return Object.keys(inner).length > 0 ? inner : undefined;
 }
 
-function diffMap(key: string, before: ConditionFields, after: ConditionFields): ConditionFields {
+function diffMap(key: string, before: JsonMap, after: JsonMap): JsonMap {
   const inner = isFlat(after) ? diffFlat(before, after) : diffFields(before, after);
   if (!quantityFields.includes(key)) return inner;
   return Object.fromEntries(
@@ -102,7 +100,7 @@ function diffMap(key: string, before: ConditionFields, after: ConditionFields): 
 }
 
 /** For maps with scalar values: an empty string is a value too. */
-function diffFlat(before: ConditionFields, after: ConditionFields): ConditionFields {
+function diffFlat(before: JsonMap, after: JsonMap): JsonMap {
   const changed = Object.entries(after).filter(
     ([key, value]) => value !== undefined && ownValue(before, key) !== value,
   );
@@ -112,7 +110,7 @@ function diffFlat(before: ConditionFields, after: ConditionFields): ConditionFie
   return { ...Object.fromEntries(changed), ...Object.fromEntries(gone.map((key) => [key, null])) };
 }
 
-function isFlat(map: ConditionFields): boolean {
+function isFlat(map: JsonMap): boolean {
   return Object.values(map).every((value) => typeof value !== 'object' || value === null);
 }
 
@@ -122,7 +120,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** Addresses merge by type though a type may occur twice: a changed list replaces the stored one as a whole. */
-function addressPatch(stored: Node, computed: Node): ConditionFields {
+function addressPatch(stored: Node, computed: Node): JsonMap {
   const before = stored.status?.addresses ?? [];
   const after = computed.status?.addresses ?? [];
   if (sameJson(before, after)) return {};
@@ -130,7 +128,7 @@ function addressPatch(stored: Node, computed: Node): ConditionFields {
 }
 
 /** The changed fields of each condition, and the order of all of them, including those of other clients. */
-function conditionPatch(before: readonly Condition[], after: readonly Condition[]): ConditionFields {
+function conditionPatch(before: readonly Condition[], after: readonly Condition[]): JsonMap {
   const changed = after.flatMap((condition) => {
     const stored = before.find(({ type }) => type === condition.type);
     const fields = diffFlat({ ...stored }, { ...condition });

@@ -1,31 +1,21 @@
-import type { EventType } from '../../../machinery/api/event.ts';
 import type { Node } from '../../../machinery/api/node.ts';
-import type { Labels } from '../../../machinery/api/topology.ts';
 import { buildNodeReference } from '../../../machinery/events/build-reference.ts';
-import type { Clock } from '../../../machinery/ports/clock.ts';
-import type { EventRecorder } from '../../../machinery/ports/event-recorder.ts';
-import type { FakeMachine } from '../machine/fake-machine.ts';
 import { buildPlatform, withPlatformLabels } from './build-node.ts';
+import type { NodeOptions } from './node-options.ts';
 import type { NodeHealth, SetterContext, SetterMemory } from './setter-context.ts';
 import { statusSetters } from './status-setters.ts';
 
-interface NodeComposerOptions {
-  readonly name: string;
-  /** The kubelet's own labels, which override the defaults. */
-  readonly labels: Labels;
-  readonly machine: FakeMachine;
-  readonly health: NodeHealth;
-  readonly recorder: EventRecorder;
-  readonly clock: Clock;
-}
+type NodeComposerOptions = Pick<NodeOptions, 'name' | 'labels' | 'machine' | 'recorder' | 'clock'>;
 
 /** Runs the chain of status setters over a node: for registration and for every status update. */
 export class NodeComposer {
   readonly #options: NodeComposerOptions;
+  readonly #health: NodeHealth;
   readonly #memory: SetterMemory = { unschedulable: false, rebootReported: false };
 
-  constructor(options: NodeComposerOptions) {
+  constructor(options: NodeComposerOptions, health: NodeHealth) {
     this.#options = options;
+    this.#health = health;
   }
 
   /** The node with its current status. */
@@ -35,21 +25,18 @@ export class NodeComposer {
   }
 
   #context(): SetterContext {
-    const { name, labels, machine, health, recorder, clock } = this.#options;
-    const nowMs = clock.nowMs();
+    const { name, labels, machine, recorder, clock } = this.#options;
     const about = buildNodeReference(name);
-    const record = (type: EventType, reason: string, message: string): void => {
-      recorder.record({ about, type, reason, message });
-    };
     return {
       nodeName: name,
       machine,
-      health,
+      health: this.#health,
       memory: this.#memory,
       platform: buildPlatform(labels),
-      now: () => nowMs,
-      recordNodeEvent: record,
-      recordNodeStatusEvent: (type, reason) => record(type, reason, `Node ${name} status is now: ${reason}`),
+      nowMs: clock.nowMs(),
+      recordEvent: (type, reason, message = `Node ${name} status is now: ${reason}`) => {
+        recorder.record({ about, type, reason, message });
+      },
     };
   }
 }

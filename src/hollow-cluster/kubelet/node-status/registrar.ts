@@ -1,31 +1,14 @@
 import { ApiError, apiReason } from '../../../machinery/api/api-error.ts';
 import type { Node } from '../../../machinery/api/node.ts';
-import type { Labels } from '../../../machinery/api/topology.ts';
-import type { Clock } from '../../../machinery/ports/clock.ts';
-import type { NodeApi } from '../network/fault-injecting-client.ts';
-import type { Logger } from '../../../machinery/ports/logger.ts';
-import type { KubeletProfile } from '../profile.ts';
-import type { Semaphore } from '../loops/semaphore.ts';
 import { buildNode, mergeRegisteredNode } from './build-node.ts';
 import { diffNodeStatusPatch } from './diff-node-status.ts';
 import type { NodeComposer } from './node-composer.ts';
+import type { NodeOptions } from './node-options.ts';
 
 const registerBackoffMsMin = 100;
 const registerBackoffMsMax = 7_000;
 
-interface RegistrarOptions {
-  readonly name: string;
-  readonly labels: Labels;
-  readonly profile: KubeletProfile;
-  readonly api: NodeApi;
-  readonly composer: NodeComposer;
-  /** Limits how many nodes of the fleet register at once. */
-  readonly registrations: Semaphore;
-  /** Called before the node is composed for a try, so that current state is included. */
-  readonly beforeTry?: () => void;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+type RegistrarOptions = Pick<NodeOptions, 'name' | 'labels' | 'profile' | 'api' | 'registrations' | 'clock' | 'logger'>;
 
 interface Registration {
   readonly node: Node;
@@ -36,11 +19,16 @@ interface Registration {
 /** Registers the node, once. A node that is deleted later is not registered again (kubelet `registerWithAPIServer`). */
 export class Registrar {
   readonly #options: RegistrarOptions;
+  readonly #composer: NodeComposer;
+  readonly #beforeTry: () => void;
   /** The Retry-After of the last rejection. */
   #retryAfterMs = 0;
 
-  constructor(options: RegistrarOptions) {
+  /** `beforeTry` is called before the node is composed for a try, so that current state is included. */
+  constructor(options: RegistrarOptions, composer: NodeComposer, beforeTry: () => void) {
     this.#options = options;
+    this.#composer = composer;
+    this.#beforeTry = beforeTry;
   }
 
   /** Tries with exponential backoff until it succeeds. Undefined when the signal aborted first. */
@@ -59,11 +47,10 @@ export class Registrar {
 
   async #try(signal: AbortSignal): Promise<Registration | undefined> {
     if (signal.aborted) return undefined;
-    const { name, labels, profile, api, composer, beforeTry } = this.#options;
-    beforeTry?.();
-    const fresh = composer.compose(buildNode({ name, labels, profile }));
+    this.#beforeTry();
+    const fresh = this.#composer.compose(buildNode(this.#options));
     try {
-      return { node: await api.create('nodes', fresh, { signal }), created: true };
+      return { node: await this.#options.api.create('nodes', fresh, { signal }), created: true };
     } catch (error) {
       if (apiReason(error) === 'already-exists') return this.#adopt(fresh, signal);
       this.#expect(error, 'failed to register node');

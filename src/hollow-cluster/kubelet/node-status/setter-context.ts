@@ -2,16 +2,16 @@ import type { EventType } from '../../../machinery/api/event.ts';
 import { ownValue } from '../../../machinery/api/json-map.ts';
 import { sameJson } from '../../../machinery/api/json-values.ts';
 import type { Node } from '../../../machinery/api/node.ts';
-import type { PressureType } from '../machine/plan-eviction-pass.ts';
 import type { FakeMachine } from '../machine/fake-machine.ts';
+import type { NodeShutdown } from '../machine/node-shutdown.ts';
+import type { PressureMonitor } from '../machine/pressure-monitor.ts';
+import type { RuntimeState } from '../machine/runtime-state.ts';
 
-/** State of the runtime and of the kubelet that determines the node's conditions. */
+/** The parts of a kubelet that determine the node's conditions. */
 export interface NodeHealth {
-  runtimeErrors(): readonly string[];
-  networkErrors(): readonly string[];
-  storageErrors(): readonly string[];
-  isShuttingDown(): boolean;
-  pressures(): ReadonlySet<PressureType>;
+  readonly runtime: RuntimeState;
+  readonly pressure: PressureMonitor;
+  readonly shutdown: NodeShutdown;
 }
 
 /** State of the setters during one run of a kubelet. */
@@ -31,10 +31,9 @@ export interface SetterContext {
   /** The kubelet's operating system and architecture, from its labels. */
   readonly platform: { readonly os: string; readonly architecture: string };
   /** Wall time in milliseconds, the same for all setters of one status. */
-  readonly now: () => number;
-  /** Records an Event about the node with its new state as the reason. */
-  readonly recordNodeStatusEvent: (type: EventType, reason: string) => void;
-  readonly recordNodeEvent: (type: EventType, reason: string, message: string) => void;
+  readonly nowMs: number;
+  /** Records an Event about the node; without a message the reason is its new state. */
+  readonly recordEvent: (type: EventType, reason: string, message?: string) => void;
 }
 
 /** One step of the chain that fills in a node's status: returns the updated node. */

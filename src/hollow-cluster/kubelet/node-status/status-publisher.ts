@@ -1,17 +1,13 @@
 import { ApiError } from '../../../machinery/api/api-error.ts';
 import { findCondition, listConditions } from '../../../machinery/api/conditions.ts';
 import type { Node } from '../../../machinery/api/node.ts';
-import type { Clock } from '../../../machinery/ports/clock.ts';
-import type { NodeApi } from '../network/fault-injecting-client.ts';
-import type { Logger } from '../../../machinery/ports/logger.ts';
-import type { Random } from '../../../machinery/ports/random.ts';
 import { LineLimit } from '../../../machinery/queueing/line-limit.ts';
 import { planFirstWait, planJittered } from '../loops/plan-phase.ts';
-import type { KubeletProfile } from '../profile.ts';
 import { RestingLoop } from '../loops/resting-loop.ts';
 import { Semaphore } from '../loops/semaphore.ts';
 import { decideReport, diffNodeStatus, diffNodeStatusPatch } from './diff-node-status.ts';
 import type { NodeComposer } from './node-composer.ts';
+import type { NodeOptions } from './node-options.ts';
 
 /** Tries of one cycle, without a pause between them (kubelet `nodeStatusUpdateRetry`). */
 const statusTriesMax = 5;
@@ -19,24 +15,10 @@ const statusJitterShare = 0.04;
 /** Two machines may overwrite each other's status every period: one line in this time says so. */
 const otherLinesPeriodMs = 600_000;
 
-/** The kubelet's cached copy of its own node. */
-export interface NodeLister {
-  /** Undefined if there is no such node; `frozen` while the watch stalls, and the last returned state stays valid. */
-  get(name: string): Node | 'frozen' | undefined;
-}
-
-interface StatusPublisherOptions {
-  readonly name: string;
-  readonly api: NodeApi;
-  readonly nodes: NodeLister;
-  readonly composer: NodeComposer;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly profile: KubeletProfile;
-  /** Called after the second and each further failed try of one cycle: the connection may be at fault. */
-  readonly onRepeatedFailure?: (() => void) | undefined;
-}
+type StatusPublisherOptions = Pick<
+  NodeOptions,
+  'name' | 'api' | 'nodes' | 'clock' | 'random' | 'logger' | 'profile' | 'onRepeatedFailure'
+>;
 
 /** Result of a fast-start check of a node that is not ready yet. */
 type FastOutcome = 'wait' | 'over' | 'publish';
@@ -47,6 +29,7 @@ type FastOutcome = 'wait' | 'over' | 'publish';
  */
 export class StatusPublisher extends RestingLoop {
   readonly #options: StatusPublisherOptions;
+  readonly #composer: NodeComposer;
   /** One status update at a time, from the loop or the fast start. */
   readonly #semaphore = new Semaphore(1);
   /** The node of the last response, until the watch has delivered the node. */
@@ -62,9 +45,10 @@ export class StatusPublisher extends RestingLoop {
   #podSubnets = '';
   #isFirst = true;
 
-  constructor(options: StatusPublisherOptions) {
+  constructor(options: StatusPublisherOptions, composer: NodeComposer) {
     super(options.clock);
     this.#options = options;
+    this.#composer = composer;
   }
 
   /** True if the last status that was written had Ready=True. */
@@ -135,7 +119,7 @@ export class StatusPublisher extends RestingLoop {
     const before = stored === undefined ? undefined : readyStatus(stored);
     if (stored === undefined || before === undefined) return 'wait';
     if (before === 'True') return 'over';
-    const computed = this.#options.composer.compose(stored);
+    const computed = this.#composer.compose(stored);
     if (!this.#hasChanged(stored, computed) || readyStatus(computed) !== 'True') return 'wait';
     try {
       await this.#patch(stored, computed, signal);
@@ -179,8 +163,8 @@ export class StatusPublisher extends RestingLoop {
   }
 
   async #report(stored: Node, signal: AbortSignal): Promise<void> {
-    const { clock, composer, profile, random } = this.#options;
-    const computed = composer.compose(stored);
+    const { clock, profile, random } = this.#options;
+    const computed = this.#composer.compose(stored);
     this.#warnOfOther(stored, computed);
     const decision = decideReport({
       changed: this.#hasChanged(stored, computed),

@@ -1,6 +1,7 @@
 import { coversJson } from '../../../machinery/api/json-values.ts';
 import type { Node } from '../../../machinery/api/node.ts';
-import { buildAddresses, buildCapacity } from './build-machine-info.ts';
+import { formatBinary } from '../../../machinery/api/quantity.ts';
+import type { Machine } from '../profile.ts';
 import { customConditions, diskPressure, memoryPressure, pidPressure, ready } from './condition-setters.ts';
 import { mergeStatus, type SetterContext, type StatusSetter } from './setter-context.ts';
 
@@ -13,13 +14,38 @@ const versions = {
   kubeletVersion: 'v1.36.0-hollow',
   kubeProxyVersion: '',
 } as const;
+const bytesPerMiB = 1_024 * 1_024;
 const daemonEndpoints = { kubeletEndpoint: { Port: kubeletPort } };
 
+/** One address as an InternalIP, the hostname, and the capacity (kubelet setters `NodeAddress`, `MachineInfo`). */
 const machineInfo: StatusSetter = (node, { machine, nodeName }) => {
   const description = machine.describe();
-  const addresses = buildAddresses(description, nodeName);
+  const addresses = [
+    { type: 'InternalIP', address: description.address },
+    { type: 'Hostname', address: nodeName },
+  ];
   return mergeStatus(node, { addresses, daemonEndpoints, ...buildCapacity(node, description) });
 };
+
+/** Capacity and allocatable, which are equal here (kubelet setter `MachineInfo`). Entries of other clients stay. */
+function buildCapacity(
+  { status = {} }: Node,
+  { cpuCores, memoryMiB, ephemeralStorageMiB, podsMax }: Machine,
+): Pick<NonNullable<Node['status']>, 'capacity' | 'allocatable'> {
+  const capacity = {
+    ...status.capacity,
+    cpu: String(cpuCores),
+    'ephemeral-storage': binaryQuantity(ephemeralStorageMiB),
+    memory: binaryQuantity(memoryMiB),
+    pods: String(podsMax),
+  };
+  return { capacity, allocatable: { ...status.allocatable, ...capacity } };
+}
+
+/** The shortest exact form, as the API server writes it back. */
+export function binaryQuantity(mebibytes: number): string {
+  return formatBinary(mebibytes * bytesPerMiB);
+}
 
 /** A boot id that differs from the stored one is a reboot. */
 const nodeInfo: StatusSetter = (node, context) => {
@@ -37,20 +63,20 @@ const nodeInfo: StatusSetter = (node, context) => {
   return coversJson(known, info) ? node : mergeStatus(node, { nodeInfo: { ...known, ...info } });
 };
 
-function recordReboot(node: Node, { machine, nodeName, memory, recordNodeEvent }: SetterContext): void {
+function recordReboot(node: Node, { machine, nodeName, memory, recordEvent }: SetterContext): void {
   const { bootId } = machine;
   const stored = node.status?.nodeInfo?.['bootID'] ?? '';
   if (stored === '' || stored === bootId || memory.rebootReported) return;
-  recordNodeEvent('Warning', 'Rebooted', `Node ${nodeName} has been rebooted, boot id: ${bootId}`);
+  recordEvent('Warning', 'Rebooted', `Node ${nodeName} has been rebooted, boot id: ${bootId}`);
   memory.rebootReported = true;
 }
 
 /** Changes nothing: records an Event when the node becomes unschedulable or schedulable. */
-const schedulable: StatusSetter = (node, { memory, recordNodeStatusEvent }) => {
+const schedulable: StatusSetter = (node, { memory, recordEvent }) => {
   const unschedulable = node.spec?.unschedulable === true;
   if (unschedulable === memory.unschedulable) return node;
   memory.unschedulable = unschedulable;
-  recordNodeStatusEvent('Normal', unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable');
+  recordEvent('Normal', unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable');
   return node;
 };
 

@@ -1,10 +1,14 @@
 import type { EventDraft } from '../../../machinery/api/event.ts';
 import type { Pod } from '../../../machinery/api/pod.ts';
-import { describePodEvent } from './describe-pod-event.ts';
+import { podReference } from './describe-pod-event.ts';
 import type { PodSourceName } from './pod-update.ts';
 
-const warning = (pod: Pod, reason: string, message: string): EventDraft =>
-  describePodEvent(pod, 'Warning', reason, message);
+const warning = (pod: Pod, reason: string, message: string): EventDraft => ({
+  about: podReference(pod),
+  type: 'Warning',
+  reason,
+  message,
+});
 
 /** A pod is ignored because another pod of the source has the same name. */
 export function duplicatePodName(pod: Pod, source: PodSourceName): EventDraft {

@@ -3,7 +3,7 @@ import type { ContainerStatus, Pod, PodPhase } from '../../../machinery/api/pod.
 import { parseTimestamp } from '../../../machinery/api/timestamps.ts';
 import { isEndPhase } from '../pod-config/classify-pod.ts';
 import { findLatest, listRegular, listSandboxes } from '../runtime/decide-restart.ts';
-import type { RuntimePodStatus, Waiting } from '../runtime/pod-runtime.ts';
+import type { ProbeResults, RuntimePodStatus, Waiting } from '../runtime/pod-runtime.ts';
 import { buildContainerStatuses, buildInitStatuses } from './build-container-statuses.ts';
 import { buildOwnConditions, ownConditionTypes, selectObservedGeneration } from './build-own-conditions.ts';
 import { buildPodResources } from './build-pod-resources.ts';
@@ -26,10 +26,7 @@ export interface StatusSources {
   readonly hostIPs: readonly string[];
   /** Wall time, to check the pod's active deadline; the deadline is ignored when absent. */
   readonly nowMs?: number;
-  /** Container ids whose startup probe has not succeeded yet. */
-  readonly unstarted?: ReadonlySet<string>;
-  /** Container ids whose readiness probe has not succeeded. */
-  readonly unready?: ReadonlySet<string>;
+  readonly probes: Pick<ProbeResults, 'unstarted' | 'unready'>;
 }
 
 /**
@@ -39,8 +36,8 @@ export interface StatusSources {
 export function buildApiStatus(sources: StatusSources): PodStatus {
   const { pod, runtime } = sources;
   const previous = sources.previous ?? pod.status ?? {};
-  const containerStatuses = buildContainerStatuses(containerSources(sources, previous.containerStatuses));
-  const initStatuses = buildInitStatuses(containerSources(sources, previous.initContainerStatuses));
+  const containerStatuses = buildContainerStatuses({ ...sources, previous: previous.containerStatuses });
+  const initStatuses = buildInitStatuses({ ...sources, previous: previous.initContainerStatuses });
   const statuses = [...(initStatuses ?? []), ...containerStatuses];
   const end = classifyPhase(sources, previous, statuses);
   const others = selectOthers(pod, previous);
@@ -58,15 +55,6 @@ export function buildApiStatus(sources: StatusSources): PodStatus {
     containerStatuses,
   };
 }
-
-function containerSources(
-  { pod, runtime, waiting, unstarted = none, unready = none }: StatusSources,
-  previous: readonly ContainerStatus[] | undefined,
-): Parameters<typeof buildContainerStatuses>[0] {
-  return { pod, runtime, previous: previous ?? [], waiting, unstarted, unready };
-}
-
-const none: ReadonlySet<string> = new Set();
 
 type End = Pick<PodStatus, 'reason' | 'message'> & { readonly phase: PodPhase };
 

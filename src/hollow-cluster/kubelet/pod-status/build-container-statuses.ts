@@ -1,7 +1,7 @@
 import type { Container, ContainerState, ContainerStatus, Pod, VolumeMount } from '../../../machinery/api/pod.ts';
 import { formatTime } from '../../../machinery/api/timestamps.ts';
 import { findLatest, isSidecar, listInits, listRegular, shouldStart } from '../runtime/decide-restart.ts';
-import type { RuntimeContainerStatus, RuntimePodStatus, Waiting } from '../runtime/pod-runtime.ts';
+import type { ProbeResults, RuntimeContainerStatus, RuntimePodStatus, Waiting } from '../runtime/pod-runtime.ts';
 import { isTerminating } from '../pod-config/classify-pod.ts';
 
 /** Prefix of container ids, with the runtime's name as in the node status. */
@@ -13,10 +13,9 @@ interface ContainerSources {
   readonly pod: Pod;
   readonly runtime: RuntimePodStatus;
   /** The last statuses of these containers. */
-  readonly previous: readonly ContainerStatus[];
+  readonly previous: readonly ContainerStatus[] | undefined;
   readonly waiting: readonly Waiting[];
-  readonly unstarted: ReadonlySet<string>;
-  readonly unready: ReadonlySet<string>;
+  readonly probes: Pick<ProbeResults, 'unstarted' | 'unready'>;
 }
 
 /** A status under construction; `lastState` is always present on the wire, even if empty. */
@@ -49,7 +48,7 @@ export function buildInitStatuses(sources: ContainerSources): readonly Container
 /** Status as the runtime reports it: the newest container of the name, and how the one before it ended. */
 function buildSeen(sources: ContainerSources, container: Container): Draft {
   const [latest, before] = listByName(sources.runtime, container.name);
-  const old = sources.previous.find(({ name }) => name === container.name);
+  const old = sources.previous?.find(({ name }) => name === container.name);
   if (latest === undefined) return buildUnseen(sources.pod, container, old);
   const status = buildStatus(container, latest, old);
   return before === undefined ? status : { ...status, lastState: buildState(before, old) };
@@ -186,10 +185,10 @@ function hasRegularContainer(pod: Pod, runtime: RuntimePodStatus): boolean {
 type Probed = Required<Pick<ContainerStatus, 'started' | 'ready'>>;
 
 /** Without probes: started when it runs, and ready when it is started. */
-function buildProbed({ unstarted, unready }: ContainerSources, { state, containerID = '' }: Draft): Probed {
+function buildProbed({ probes }: ContainerSources, { state, containerID = '' }: Draft): Probed {
   const id = containerID.slice(idPrefix.length);
-  const started = state.running !== undefined && !unstarted.has(id);
-  return { started, ready: started && !unready.has(id) };
+  const started = state.running !== undefined && !probes.unstarted.has(id);
+  return { started, ready: started && !probes.unready.has(id) };
 }
 
 /** An init container other than a sidecar is ready when it has succeeded. */

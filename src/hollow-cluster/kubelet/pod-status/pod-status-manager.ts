@@ -60,7 +60,7 @@ export class PodStatusManager extends RestingLoop {
    * terminated container that must not restart is no longer terminated is dropped.
    */
   set(pod: Pod, status: PodStatus): void {
-    this.#update(pod, status, { force: isTerminating(pod), finished: false });
+    this.#update(pod, status, false);
   }
 
   /**
@@ -70,7 +70,7 @@ export class PodStatusManager extends RestingLoop {
   terminate(pod: Pod): void {
     const status = this.status(uidOf(pod)) ?? pod.status ?? {};
     const last = buildTerminatedStatus(pod, status, isStaticPod(pod));
-    this.#update(pod, last, { force: true, finished: true });
+    this.#update(pod, last, true);
   }
 
   /** The last status of a pod in this kubelet run; undefined if none was set. */
@@ -153,14 +153,23 @@ export class PodStatusManager extends RestingLoop {
     return 0;
   }
 
-  #update(pod: Pod, wanted: PodStatus, how: { readonly force: boolean; readonly finished: boolean }): void {
-    const { clock } = this.#options;
+  #update(pod: Pod, wanted: PodStatus, finished: boolean): void {
     const known = this.#statuses.get(uidOf(pod));
     const before = known?.status ?? this.#shown(pod)?.status ?? {};
     if (!this.#isLegal(pod, before, wanted)) return;
-    const status = buildNextStatus({ pod, before, wanted, nowMs: clock.nowMs() });
-    if (known !== undefined && !how.force && agreesWith(known.status, status)) return;
-    this.#store(pod, { status, finished: how.finished });
+    const status = buildNextStatus({ pod, before, wanted, nowMs: this.#options.clock.nowMs() });
+    const isForced = finished || isTerminating(pod);
+    if (known === undefined || isForced || !agreesWith(known.status, status)) this.#store(pod, status, finished);
+  }
+
+  #store(pod: Pod, status: PodStatus, finished: boolean): void {
+    const uid = uidOf(pod);
+    const { namespace = '', name = '' } = pod.metadata;
+    const { version: last = 0, finished: wasFinished = false } = this.#statuses.get(uid) ?? {};
+    const versioned = { uid, name: { namespace, name }, status, version: last + 1, finished: finished || wasFinished };
+    this.#statuses.set(uid, versioned);
+    this.#hasNew = true;
+    this.ring();
   }
 
   #isLegal(pod: Pod, before: PodStatus, wanted: PodStatus): boolean {
@@ -175,23 +184,6 @@ export class PodStatusManager extends RestingLoop {
   /** The pod as the API server has it: for a static pod its mirror. */
   #shown(pod: Pod): Pod | undefined {
     return isStaticPod(pod) ? this.#options.pods.mirrorOf(pod) : pod;
-  }
-
-  #store(pod: Pod, { status, finished }: Pick<VersionedStatus, 'status' | 'finished'>): void {
-    const uid = uidOf(pod);
-    const { namespace = '', name = '' } = pod.metadata;
-    const known = this.#statuses.get(uid);
-    const version = (known?.version ?? 0) + 1;
-    const versioned = {
-      uid,
-      name: { namespace, name },
-      status,
-      version,
-      finished: finished || known?.finished === true,
-    };
-    this.#statuses.set(uid, versioned);
-    this.#hasNew = true;
-    this.ring();
   }
 
   /** Updates the written version by the outcome, and schedules a full pass if the write must be repeated. */

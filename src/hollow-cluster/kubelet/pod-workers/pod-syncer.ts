@@ -2,12 +2,14 @@ import { findCondition, listConditions } from '../../../machinery/api/conditions
 import type { Pod } from '../../../machinery/api/pod.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../../machinery/ports/event-recorder.ts';
+import { formatAggregate } from '../format-aggregate.ts';
 import { SparseMap } from '../queues/sparse-map.ts';
 import { isEndPhase, isStaticPod, uidOf } from '../pod-config/classify-pod.ts';
 import { buildApiStatus, deadlineMsOf, type PodStatus } from '../pod-status/build-api-status.ts';
 import type { MirrorPods } from '../static-pods/mirror-pods.ts';
 import type { PodStatusManager } from '../pod-status/pod-status-manager.ts';
 import {
+  targetOf,
   type KillTarget,
   type PodRuntime,
   RuntimeFailure,
@@ -107,12 +109,10 @@ export class PodSyncer implements PodSteps {
   #build(pod: Pod, runtime: RuntimePodStatus, isWorkerTerminal: boolean): PodStatus {
     const { statuses, clock, hostIPs } = this.#options;
     const uid = uidOf(pod);
-    const { unstarted, unready } = this.#options.runtime.probe(pod);
     return buildApiStatus({
       pod,
       runtime,
-      unstarted,
-      unready,
+      probes: this.#options.runtime.probe(pod),
       previous: statuses.status(uid),
       isWorkerTerminal,
       waiting: this.#waiting.get(uid) ?? [],
@@ -125,7 +125,7 @@ export class PodSyncer implements PodSteps {
     const { networkErrors, recorder } = this.#options;
     const errors = networkErrors();
     if (errors.length === 0 || pod.spec?.hostNetwork === true) return;
-    const message = `${networkNotReady}: ${errors.length === 1 ? errors.join('') : `[${errors.join(', ')}]`}`;
+    const message = `${networkNotReady}: ${formatAggregate(errors)}`;
     recorder.record(networkNotReadyEvent(pod, message));
     throw new StepFailure(message);
   }
@@ -142,9 +142,8 @@ export class PodSyncer implements PodSteps {
   }
 
   async #kill(pod: Pod, graceMs: number, signal: AbortSignal): Promise<void> {
-    const { namespace = '', name = '' } = pod.metadata;
     try {
-      await this.#options.runtime.killPod({ uid: uidOf(pod), namespace, name, pod }, graceMs, signal);
+      await this.#options.runtime.killPod(targetOf(pod), graceMs, signal);
     } catch (error) {
       if (!(error instanceof RuntimeFailure)) throw error;
       if (!signal.aborted) this.#options.recorder.record(failedKillPod(pod, error.message));

@@ -88,11 +88,6 @@ export class PodWorkers {
     return this.#workers.get(uid)?.isTerminationRequested === true;
   }
 
-  /** True while it is terminating and something of it may still run. */
-  isTerminating(uid: string): boolean {
-    return this.#workers.get(uid)?.state === 'terminating';
-  }
-
   /** Nothing of it runs or will run; its final status may not be written yet (kubelet `IsPodKnownTerminated`). */
   isTerminated(uid: string): boolean {
     return this.#workers.get(uid)?.isTerminated === true;

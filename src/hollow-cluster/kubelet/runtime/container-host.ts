@@ -9,6 +9,7 @@ import {
   type PlannedExit,
 } from './build-container-state.ts';
 import type { ContainerKind, RuntimePod, RuntimePodStatus } from './pod-runtime.ts';
+import type { ScriptRule } from './build-container-script.ts';
 import { RuntimeFaults } from './runtime-faults.ts';
 
 interface ContainerHostOptions {
@@ -53,6 +54,8 @@ export type RebootRemains = 'exited' | 'gone' | 'unknown';
 export class ContainerHost {
   /** Injected faults. */
   readonly faults = new RuntimeFaults();
+  /** Rules that script the containers, oldest first. */
+  rules: readonly ScriptRule[] = [];
   readonly #options: ContainerHostOptions;
   readonly #pods = new SparseMap<string, HostedPod>();
   #images: Map<string, number> | undefined;

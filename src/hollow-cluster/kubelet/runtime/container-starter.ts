@@ -4,12 +4,13 @@ import type { TextPattern } from '../parse-pattern.ts';
 import type { ContainerScript } from './build-container-script.ts';
 import type { ContainerHost } from './container-host.ts';
 import type { ContainerStopperOptions } from './container-stopper.ts';
+import { formatAggregate } from '../format-aggregate.ts';
 import { CrashLoopBackoff } from './crash-loop-backoff.ts';
 import type { PodActions } from './decide-pod-actions.ts';
 import { findLatest, isSidecar, listInits } from './decide-restart.ts';
 import { describePod, type EventText, runtimeEvent } from './describe-runtime-event.ts';
 import { ImagePuller } from './image-puller.ts';
-import { RuntimeFailure, type RuntimePodStatus, type SyncOutcome, type Waiting } from './pod-runtime.ts';
+import { RuntimeFailure, type RuntimePodStatus, type SyncOutcome, targetOf, type Waiting } from './pod-runtime.ts';
 
 interface ContainerStarterOptions extends ContainerStopperOptions {
   /** Images that cannot be pulled. */
@@ -89,8 +90,7 @@ export class ContainerStarter {
       this.#backoff.next(key, failedAtMs, nowMs);
       return false;
     }
-    const { uid = '', namespace = '', name = '' } = pod.metadata;
-    const names = { uid, namespace, name };
+    const names = targetOf(pod);
     recordEvent(runtimeEvent.crashBackOff(container.name, names));
     const back = `back-off ${formatGoDuration(waitMs)} restarting failed`;
     const message = `${back} container=${container.name} pod=${describePod(names)}`;
@@ -152,7 +152,7 @@ export class SyncOutcomeBuilder {
   #backoffEndsAtMs: number | undefined;
 
   get outcome(): SyncOutcome {
-    const failure = this.#failures.length === 0 ? undefined : describeFailures(this.#failures);
+    const failure = this.#failures.length === 0 ? undefined : formatAggregate(this.#failures);
     return { waiting: this.#waiting, backoffEndsAtMs: this.#backoffEndsAtMs, failure };
   }
 
@@ -173,10 +173,4 @@ export class SyncOutcomeBuilder {
     this.#waiting.push(waiting);
     this.#backoffEndsAtMs = Math.min(this.#backoffEndsAtMs ?? untilMs, untilMs);
   }
-}
-
-/** Several failures in the format of Go's aggregate: in brackets, without duplicates. */
-function describeFailures(failures: readonly string[]): string {
-  const [first = '', ...others] = new Set(failures);
-  return others.length === 0 ? first : `[${[first, ...others].join(', ')}]`;
 }

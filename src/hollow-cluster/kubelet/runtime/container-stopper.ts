@@ -2,6 +2,7 @@ import type { Container, Pod } from '../../../machinery/api/pod.ts';
 import type { Clock } from '../../../machinery/ports/clock.ts';
 import { Alarm } from '../../../machinery/supervision/alarm.ts';
 import type { ContainerScript } from './build-container-script.ts';
+import { formatAggregate } from '../format-aggregate.ts';
 import { buildState, type ContainerPlan } from './build-container-state.ts';
 import type { ContainerHost } from './container-host.ts';
 import type { ContainerKill } from './decide-pod-actions.ts';
@@ -150,7 +151,7 @@ function describeStuck(plans: readonly ContainerPlan[]): string {
     ({ name }) =>
       `failed to "KillContainer" for "${name}" with KillContainerError: "rpc error: code = DeadlineExceeded desc = context deadline exceeded"`,
   );
-  return failures.length === 1 ? (failures[0] ?? '') : `[${failures.join(', ')}]`;
+  return formatAggregate(failures);
 }
 
 /** Minimum time of a container to stop (upstream `minimumGracePeriodInSeconds`). */

@@ -142,15 +142,10 @@ function killUnknown({ id, name }: RuntimeContainerStatus, what: string): Contai
   return { id, name, message: `${what} is in "unknown" state, try killing it before restart` };
 }
 
-interface InitActions {
+interface InitWalk {
   initialized: boolean;
   /** An init container failed and is not restarted. */
   failed: boolean;
-  readonly toStart: readonly Container[];
-  readonly toKill: readonly ContainerKill[];
-}
-
-interface InitWalk extends InitActions {
   /** A later init container, or a regular container, has been created: all earlier ones have completed. */
   passed: boolean;
   readonly toStart: Container[];
@@ -161,7 +156,7 @@ interface InitWalk extends InitActions {
  * Walks the init containers from the last to the first: those before one that has run have completed, even if the
  * runtime does not have them any more (upstream `computeInitContainerActions`).
  */
-function decideInit(observed: Observed): InitActions {
+function decideInit(observed: Observed): InitWalk {
   const { pod, status } = observed;
   const containers = listInits(pod);
   const passed = hasLiveRegularContainer(pod, status);

@@ -11,6 +11,7 @@ import { describePod, describeRuntimeEvent, type EventText, runtimeEvent } from 
 import { Prober } from './prober.ts';
 import type { TextPattern } from '../parse-pattern.ts';
 import {
+  targetOf,
   type KillTarget,
   type PodRuntime,
   type ProbeResults,
@@ -68,31 +69,35 @@ const initScript: Partial<ContainerScript> = { exitAfterMs: 0, exitCode: 0 };
  */
 const graceSecondsDefault = 30;
 
+interface RuntimeParts {
+  readonly starter: ContainerStarter;
+  readonly stopper: ContainerStopper;
+  readonly prober: Prober;
+}
+
 /**
  * The fake container runtime of a kubelet: everything but the processes behaves like a real one. Its own state, mainly
  * back-offs, is lost when its kubelet restarts; containers stay.
  */
 export class FakeRuntime implements PodRuntime {
   readonly #options: FakeRuntimeOptions;
-  // Most nodes of a large fleet run nothing most of the time: these are created on first use.
-  #madeStarter: ContainerStarter | undefined;
-  #madeStopper: ContainerStopper | undefined;
-  #madeProber: Prober | undefined;
-  #rules: readonly ScriptRule[] = [];
+  // Most nodes of a large fleet run nothing most of the time: the parts are created on first use.
+  #made: RuntimeParts | undefined;
 
   constructor(options: FakeRuntimeOptions) {
     this.#options = options;
   }
 
   /**
-   * Adds a rule for the matching containers; running ones exit as it specifies, counted from their start. Returns the
-   * function that removes the rule.
+   * Adds a rule for the matching containers on the machine; running ones exit as it specifies, counted from their start.
+   * Returns the function that removes the rule.
    */
   script(rule: ScriptRule): () => void {
-    this.#rules = [...this.#rules, rule];
-    this.#applyExits();
+    const { host } = this.#options;
+    host.rules = [...host.rules, rule];
+    for (const pod of host.pods()) this.#parts.stopper.applyExits(pod);
     return () => {
-      this.#rules = this.#rules.filter((each) => each !== rule);
+      host.rules = host.rules.filter((each) => each !== rule);
     };
   }
 
@@ -114,13 +119,13 @@ export class FakeRuntime implements PodRuntime {
   }
 
   probe(pod: Pod): ProbeResults {
-    return this.#prober.results(pod);
+    return this.#parts.prober.results(pod);
   }
 
   async syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome> {
     await this.#options.host.faults.pass('other', signal);
     const outcome = new SyncOutcomeBuilder();
-    const probes = this.#prober.results(pod);
+    const probes = this.#parts.prober.results(pod);
     for (const { container, probe } of probes.failing) this.#record(pod, container, runtimeEvent.unhealthy(probe));
     const actions = decidePodActions(pod, status, probes);
     try {
@@ -131,13 +136,13 @@ export class FakeRuntime implements PodRuntime {
       outcome.addFailure(error.message);
       return outcome.outcome;
     }
-    await this.#starter.start(pod, status, actions, { outcome, signal });
+    await this.#parts.starter.start(pod, status, actions, { outcome, signal });
     return outcome.outcome;
   }
 
   async killPod(target: KillTarget, graceMs: number, signal: AbortSignal): Promise<void> {
     await this.#options.host.faults.pass('other', signal);
-    await this.#stopper.stopPod(target, graceMs, signal);
+    await this.#parts.stopper.stopPod(target, graceMs, signal);
   }
 
   pruneContainers(uid: string, keepPerName: number): void {
@@ -152,7 +157,7 @@ export class FakeRuntime implements PodRuntime {
       seen.set(name, newer + 1);
     }
     host.remove(uid, ids);
-    if (keepPerName === 0) this.#madeStarter?.forget(uid);
+    if (keepPerName === 0) this.#made?.starter.forget(uid);
   }
 
   onChange(listener: () => void): () => void {
@@ -165,17 +170,15 @@ export class FakeRuntime implements PodRuntime {
 
   /** Stops and removes containers before the start of others. */
   async #clear(pod: Pod, status: RuntimePodStatus, actions: PodActions, signal: AbortSignal): Promise<void> {
-    const uid = pod.metadata.uid ?? '';
+    const { stopper } = this.#parts;
     const again = actions.newSandboxAttempt !== undefined;
     if (again && listSandboxes(status).length > 0) this.#record(pod, undefined, runtimeEvent.sandboxChanged());
-    if (actions.killPod) await this.#stopper.stopPod(targetOf(pod), graceMsOf(pod), signal);
-    for (const kill of actions.toKill) {
-      await this.#stopper.stopContainer(pod, kill, kill.graceMs ?? graceMsOf(pod), signal);
-    }
+    if (actions.killPod) await stopper.stopPod(targetOf(pod), graceMsOf(pod), signal);
+    for (const kill of actions.toKill) await stopper.stopContainer(pod, kill, kill.graceMs ?? graceMsOf(pod), signal);
     // Exited init containers of an earlier sandbox would count as completed in the new one.
     const exited = status.containers.filter(({ kind, state }) => kind === 'init' && state === 'exited');
     const stale = again ? exited : exited.filter(({ name }, at) => exited.findIndex((each) => each.name === name) < at);
-    if (stale.length > 0) this.#options.host.remove(uid, new Set(stale.map(({ id }) => id)));
+    if (stale.length > 0) this.#options.host.remove(targetOf(pod).uid, new Set(stale.map(({ id }) => id)));
   }
 
   #addSandbox(pod: Pod, attempt: number): void {
@@ -188,28 +191,21 @@ export class FakeRuntime implements PodRuntime {
     this.#options.onSandboxReady?.(pod);
   }
 
-  get #starter(): ContainerStarter {
-    const { unpullable = [] } = this.#options;
-    this.#madeStarter ??= new ContainerStarter({ ...this.#options, ...this.#common(), unpullable });
-    return this.#madeStarter;
+  get #parts(): RuntimeParts {
+    return (this.#made ??= this.#makeParts());
   }
 
-  get #stopper(): ContainerStopper {
-    this.#madeStopper ??= new ContainerStopper({ ...this.#options, ...this.#common() });
-    return this.#madeStopper;
-  }
-
-  get #prober(): Prober {
-    this.#madeProber ??= new Prober({ ...this.#options, ...this.#common() });
-    return this.#madeProber;
-  }
-
-  #common(): Pick<ConstructorParameters<typeof ContainerStopper>[0], 'scriptOf' | 'recordEvent'> {
+  #makeParts(): RuntimeParts {
+    const options = {
+      unpullable: [],
+      ...this.#options,
+      scriptOf: (pod: Pod, container: Container) => this.#scriptOf(pod, container),
+      recordEvent: (pod: Pod, container: Container | undefined, text: EventText) => this.#record(pod, container, text),
+    };
     return {
-      scriptOf: (pod, container) => this.#scriptOf(pod, container),
-      recordEvent: (pod, container, text) => {
-        this.#record(pod, container, text);
-      },
+      starter: new ContainerStarter(options),
+      stopper: new ContainerStopper(options),
+      prober: new Prober(options),
     };
   }
 
@@ -219,18 +215,13 @@ export class FakeRuntime implements PodRuntime {
     const base = isInit
       ? { ...script, ...(isSidecar(container) ? {} : initScript) }
       : { ...script, ...(jobPodMs !== undefined && isOfJob(pod) ? { exitAfterMs: jobPodMs } : {}) };
-    return buildContainerScript(base, this.#rules, pod, container);
-  }
-
-  #applyExits(): void {
-    for (const pod of this.#options.host.pods()) this.#stopper.applyExits(pod);
+    return buildContainerScript(base, this.#options.host.rules, pod, container);
   }
 
   #record(pod: Pod, container: Container | undefined, text: EventText): void {
-    const { uid = '', namespace = '', name = '' } = pod.metadata;
     const isInit = container !== undefined && listInits(pod).includes(container);
     const part = container && { name: container.name, kind: isInit ? ('init' as const) : ('container' as const) };
-    this.#options.recorder.record(describeRuntimeEvent({ uid, namespace, name }, part, text));
+    this.#options.recorder.record(describeRuntimeEvent(targetOf(pod), part, text));
   }
 }
 
@@ -242,11 +233,6 @@ function describeSandboxFailure(target: KillTarget, cause: string): string {
 
 function isOfJob({ metadata }: Pod): boolean {
   return (metadata.ownerReferences ?? []).some(({ kind, controller }) => kind === 'Job' && controller === true);
-}
-
-function targetOf(pod: Pod): KillTarget {
-  const { uid = '', namespace = '', name = '' } = pod.metadata;
-  return { uid, namespace, name, pod };
 }
 
 function graceMsOf({ metadata, spec }: Pod): number {

@@ -149,3 +149,8 @@ export interface KillTarget {
   readonly name: string;
   readonly pod: Pod | undefined;
 }
+
+export function targetOf(pod: Pod): KillTarget {
+  const { uid = '', namespace = '', name = '' } = pod.metadata;
+  return { uid, namespace, name, pod };
+}

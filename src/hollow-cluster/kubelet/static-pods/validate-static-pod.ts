@@ -45,14 +45,12 @@ function validateMetadata(fields: FieldReader, metadata: JsonMap): void {
 
 function validateContainers(fields: FieldReader, spec: JsonMap): void {
   const names = new Set<string>();
-  const containers = fields.items<JsonMap>('spec.containers', spec['containers'], []);
-  if (containers.length === 0) fields.refuse('spec.containers', spec['containers'], 'a list of at least one container');
-  for (const [index, container] of containers.entries()) {
-    validateContainer(fields, `spec.containers[${index}]`, container, names);
-  }
-  const initContainers = fields.items<JsonMap>('spec.initContainers', spec['initContainers'], []);
-  for (const [index, container] of initContainers.entries()) {
-    validateContainer(fields, `spec.initContainers[${index}]`, container, names);
+  for (const field of ['containers', 'initContainers']) {
+    const path = `spec.${field}`;
+    const containers = fields.items<JsonMap>(path, ownValue(spec, field), []);
+    const isMissing = field === 'containers' && containers.length === 0;
+    if (isMissing) fields.refuse(path, spec['containers'], 'a list of at least one container');
+    for (const [index, each] of containers.entries()) validateContainer(fields, `${path}[${index}]`, each, names);
   }
 }
 

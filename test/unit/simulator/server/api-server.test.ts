@@ -27,7 +27,8 @@ function aServer(): { readonly server: SimulatedApiServer; readonly storage: Sto
 
 async function evict({ server, storage }: ReturnType<typeof aServer>): Promise<number | undefined> {
   try {
-    await server.evict(by, pod, { uid: storage.get('pods', pod)?.metadata.uid ?? '' });
+    const uid = storage.get('pods', pod)?.metadata.uid ?? '';
+    await server.evict(by, pod, { uid, signal: new AbortController().signal });
     return undefined;
   } catch (error) {
     return error instanceof ApiError ? error.code : NaN;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { Lease } from '../../../../../src/machinery/api/lease.ts';
 import { LeaseRenewer } from '../../../../../src/hollow-cluster/kubelet/lease/lease-renewer.ts';
+import { completeProfile } from '../../../../../src/hollow-cluster/kubelet/profile.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
 import { MemoryApi } from '../../../../support/memory-api.ts';
 import { RecordingLogger, SeededRandom } from '../../../../support/fakes.ts';
@@ -18,13 +19,12 @@ describe('the lease renewer', () => {
     clock = new ManualClock();
     api = new MemoryApi(clock);
     renewer = new LeaseRenewer({
-      nodeName: 'node-1',
+      name: 'node-1',
       api,
       clock,
       random: new SeededRandom(1),
       logger: new RecordingLogger(),
-      leaseDurationSeconds: 40,
-      renewIntervalMs: 10_000,
+      profile: completeProfile(),
     });
   });
 

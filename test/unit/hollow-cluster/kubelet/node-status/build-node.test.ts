@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../../../src/machinery/api/node.ts';
-import { binaryQuantity } from '../../../../../src/hollow-cluster/kubelet/node-status/build-machine-info.ts';
 import { buildNode, mergeRegisteredNode } from '../../../../../src/hollow-cluster/kubelet/node-status/build-node.ts';
 import { profileV136 } from '../../../../../src/hollow-cluster/kubelet/profile.ts';
 
@@ -52,14 +51,5 @@ describe('a registered node', () => {
   it('is returned unchanged if it is correct', () => {
     const stored = { ...fresh({ rack: '6' }), status: { capacity: { cpu: '1' }, allocatable: { cpu: '1' } } };
     assert.equal(mergeRegisteredNode(stored, fresh({})), stored);
-  });
-});
-
-describe('quantities of the machine', () => {
-  it('have the shortest exact form', () => {
-    assert.equal(binaryQuantity(0), '0');
-    assert.equal(binaryQuantity(1_000), '1000Mi');
-    assert.equal(binaryQuantity(32 * 1_024), '32Gi');
-    assert.equal(binaryQuantity(1_024 ** 4), '1Ei');
   });
 });

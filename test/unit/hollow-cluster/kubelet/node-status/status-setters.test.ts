@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { binaryQuantity } from '../../../../../src/hollow-cluster/kubelet/node-status/status-setters.ts';
 import type { Node } from '../../../../../src/machinery/api/node.ts';
 import { NodeWorld, type NodeWorldOptions } from '../../../../support/node-world.ts';
 
@@ -68,5 +69,14 @@ describe('the machine part of a node status', () => {
     const patch = world.api.requests.find(({ verb, resource }) => verb === 'patch' && resource === 'nodes');
     const { capacity, allocatable } = (patch?.body as Node | undefined)?.status ?? {};
     assert.deepEqual([capacity, allocatable], [{ cpu: '4' }, { cpu: '4' }]);
+  });
+});
+
+describe('quantities of the machine', () => {
+  it('have the shortest exact form', () => {
+    assert.equal(binaryQuantity(0), '0');
+    assert.equal(binaryQuantity(1_000), '1000Mi');
+    assert.equal(binaryQuantity(32 * 1_024), '32Gi');
+    assert.equal(binaryQuantity(1_024 ** 4), '1Ei');
   });
 });

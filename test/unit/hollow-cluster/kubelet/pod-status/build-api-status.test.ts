@@ -9,6 +9,7 @@ import {
   type PodStatus,
   type StatusSources,
 } from '../../../../../src/hollow-cluster/kubelet/pod-status/build-api-status.ts';
+import { noProbes } from '../../../../../src/hollow-cluster/kubelet/runtime/pod-runtime.ts';
 import { makePod, RuntimeWorld, targetOf } from '../../../../support/runtime-world.ts';
 
 const hostIPs = ['192.0.2.2'];
@@ -16,7 +17,7 @@ const startedAt = '2026-01-02T03:04:05Z';
 
 function statusOf(world: RuntimeWorld, pod: Pod, more: Partial<StatusSources> = {}): PodStatus {
   const known = { pod, runtime: world.inspect(pod), previous: undefined, isWorkerTerminal: false, waiting: [] };
-  return buildApiStatus({ ...known, hostIPs, ...more });
+  return buildApiStatus({ ...known, hostIPs, probes: noProbes, ...more });
 }
 
 /** Status, reason and message of one condition. */
@@ -168,9 +169,9 @@ describe('the status of a pod', () => {
     const pod = makePod('web');
     await world.sync(pod);
     const id = world.inspect(pod).containers[0]?.id ?? '';
-    const unstarted = statusOf(world, pod, { unstarted: new Set([id]) });
+    const unstarted = statusOf(world, pod, { probes: { ...noProbes, unstarted: new Set([id]) } });
     assert.deepEqual([stateOf(unstarted)?.started, stateOf(unstarted)?.ready], [false, false]);
-    const unready = statusOf(world, pod, { unready: new Set([id]) });
+    const unready = statusOf(world, pod, { probes: { ...noProbes, unready: new Set([id]) } });
     assert.deepEqual([stateOf(unready)?.started, stateOf(unready)?.ready], [true, false]);
     assert.deepEqual(conditionOf(unready, 'Ready'), [
       'False',
@@ -241,7 +242,7 @@ describe('init containers in a status', () => {
     await other.sync();
     const started = other.world.inspect(other.pod).containers.find(({ name }) => name === 's');
     const unstarted = new Set([started?.id ?? '']);
-    assert.equal(other.say({ unstarted }).phase, 'Pending');
+    assert.equal(other.say({ probes: { ...noProbes, unstarted } }).phase, 'Pending');
     assert.equal(other.say().phase, 'Running');
   });
 

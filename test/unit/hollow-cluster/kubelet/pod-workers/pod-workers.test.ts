@@ -206,7 +206,7 @@ describe('the pod workers', () => {
     await work('create', aPod('a'));
     assert.equal(workers.mayRun('a'), true);
     workers.update({ kind: 'update', pod: deleted(aPod('a'), 30) });
-    assert.equal(workers.isTerminating('a'), true);
+    assert.deepEqual([workers.isTerminationRequested('a'), workers.isTerminated('a')], [true, false]);
     workers.update({ kind: 'update', pod: aPod('a') });
     await pass(5 * secondMs);
     assert.deepEqual(steps.calls, ['sync a', 'terminating a', 'terminated a']);

@@ -5,10 +5,8 @@ import { SeededRandom } from '../../../../support/fakes.ts';
 
 const tickMs = 10;
 
-function taken(wheel: TimerWheel): readonly number[] {
-  const due: number[] = [];
-  for (let timer = wheel.take(); timer !== undefined; timer = wheel.take()) due.push(timer.dueMs);
-  return due;
+function taken(wheel: TimerWheel, nowMs: number): readonly number[] {
+  return Array.from(wheel.takeDue(nowMs), ({ dueMs }) => dueMs);
 }
 
 const nothing = (): void => {};
@@ -17,12 +15,9 @@ describe('a timer wheel', () => {
   it('returns due timers, never early, and at most one tick late', () => {
     const wheel = new TimerWheel(tickMs, 1_000);
     wheel.add(1_025, nothing);
-    wheel.advance(1_024.9);
-    assert.deepEqual(taken(wheel), []);
-    wheel.advance(1_029);
-    assert.deepEqual(taken(wheel), []);
-    wheel.advance(1_030);
-    assert.deepEqual(taken(wheel), [1_025]);
+    assert.deepEqual(taken(wheel, 1_024.9), []);
+    assert.deepEqual(taken(wheel, 1_029), []);
+    assert.deepEqual(taken(wheel, 1_030), [1_025]);
     assert.equal(wheel.size, 0);
   });
 
@@ -31,10 +26,22 @@ describe('a timer wheel', () => {
     const timers = [4, 3, 2, 1].map((ms) => wheel.add(ms, nothing));
     wheel.remove(timers[1] ?? assert.fail());
     wheel.remove(timers[1] ?? assert.fail());
-    wheel.advance(10);
-    assert.deepEqual(taken(wheel), [4, 2, 1]);
+    assert.deepEqual(taken(wheel, 10), [4, 2, 1]);
     wheel.remove(timers[0] ?? assert.fail());
     assert.equal(wheel.size, 0);
+  });
+
+  it('leaves what a caller does not take, and timers that begin meanwhile', () => {
+    const wheel = new TimerWheel(tickMs, 0);
+    const removed = wheel.add(3, nothing);
+    for (const ms of [4, 5, 15]) wheel.add(ms, nothing);
+    for (const { dueMs } of wheel.takeDue(20)) {
+      wheel.remove(removed);
+      wheel.add(dueMs, nothing);
+      if (dueMs === 4) break;
+    }
+    assert.deepEqual(taken(wheel, 20), [5, 15]);
+    assert.deepEqual(taken(wheel, 30), [3, 4]);
   });
 
   it('is correct for random due times and random advances', () => {
@@ -57,8 +64,7 @@ describe('a timer wheel', () => {
         const first = Math.min(...waiting);
         assert.ok(waiting.size === 0 || (next !== undefined && next <= first + tickMs), 'nextMs is not too late');
         nowMs += random.next() * (random.next() < 0.1 ? 500_000 : 700);
-        wheel.advance(nowMs);
-        for (const dueMs of taken(wheel)) {
+        for (const dueMs of taken(wheel, nowMs)) {
           assert.ok(dueMs <= nowMs, `seed ${seed}: ${dueMs} is early at ${nowMs}`);
           assert.ok(waiting.delete(dueMs), `seed ${seed}: ${dueMs} was not pending`);
         }
