@@ -1,8 +1,6 @@
 // What the dashboard would show at one moment of a simulated run. Virtual time 0 is the epoch.
-import { describeState } from '../describe-state.ts';
-import { buildTally } from '../nodes/select-nodes.ts';
-import { formatCount, formatCounted } from '../page/format-number.ts';
-import { type NodeCell, nodeStates, type TimelineLine, type ZoneRow } from '../protocol.ts';
+import { describeReady } from '../cluster/describe-situation.ts';
+import type { NodeCell, TimelineLine, ZoneRow } from '../protocol.ts';
 import type { ReportLine, ReportRun, ReportState } from './report-data.ts';
 
 /** The state of a run at one moment. */
@@ -85,16 +83,7 @@ function buildZones(
 function buildLines(lines: readonly ReportLine[], atMs: number): readonly TimelineLine[] {
   return lines
     .filter((line) => line.atMs <= atMs)
-    .map(({ atMs: lineMs, kind, text, warning, node, pod, zone }, id) => ({
-      id,
-      at: formatVirtual(lineMs),
-      kind,
-      text,
-      warning,
-      node,
-      pod,
-      zone,
-    }));
+    .map(({ atMs: lineMs, ...line }, id) => ({ id, at: formatVirtual(lineMs), ...line }));
 }
 
 /** The moments at which a node, a zone or the controller did something, ascending and each once. */
@@ -105,13 +94,7 @@ export function selectEventTimes({ changes, timeline }: ReportRun): readonly num
 
 /** One sentence. */
 export function describeMoment({ nodes }: Moment): string {
-  const cells = [...nodes.values()];
-  const tally = buildTally(cells);
-  if (tally.ready === cells.length) return `All ${formatCounted(cells.length, 'node')} are ready.`;
-  const others = nodeStates
-    .filter((state) => state !== 'ready' && tally[state] > 0)
-    .map((state) => `${formatCount(tally[state])} ${describeState(state).label.toLowerCase()}`);
-  return `${formatCount(tally.ready)} of ${formatCounted(cells.length, 'node')} are ready; ${others.join(', ')}.`;
+  return describeReady([...nodes.values()]);
 }
 
 /** The states of one node, oldest first, each from when to when; undefined: until the end. */

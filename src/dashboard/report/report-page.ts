@@ -8,7 +8,7 @@ import { formatDuration } from '../page/format-time.ts';
 import { Name } from '../page/node-link.ts';
 import { Panel, ScrollArea } from '../page/panel.ts';
 import { Table } from '../page/table.ts';
-import { usePalette } from '../page/use-palette.ts';
+import { usePalette } from '../page/theme.ts';
 import { describeState } from '../describe-state.ts';
 import { buildHistory } from './build-moment.ts';
 import type { Report, ReportRun } from './report-data.ts';
