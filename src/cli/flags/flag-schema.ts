@@ -33,7 +33,7 @@ interface ReadValues<Values> {
   readonly problems: readonly string[];
 }
 
-type ReadFlags<Values> = { readonly values: Values } | { readonly problems: readonly string[] };
+export type ReadFlags<Values> = { readonly values: Values } | { readonly problems: readonly string[] };
 
 /** Parses an argument list and applies the defaults, or returns all problems. */
 export function readFlags<const Table extends readonly FlagDefinition[]>(
