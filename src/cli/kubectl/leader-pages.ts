@@ -30,10 +30,7 @@ export class LeaderPages implements PageSource {
   /** Rejects with a ConnectionError if the kubeconfig is unusable. Looks for the controller with the first page. */
   static async open(values: ClusterValues): Promise<LeaderPages> {
     const { kubeconfig, context } = values;
-    const connection = await loadConnection({
-      ...(kubeconfig === undefined ? {} : { kubeconfig }),
-      ...(context === undefined ? {} : { context }),
-    });
+    const connection = await loadConnection({ kubeconfig, context });
     return new LeaderPages(new ClusterClient(connection, userAgent('kubectl')), values);
   }
 
