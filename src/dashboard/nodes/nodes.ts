@@ -6,10 +6,9 @@ import { useDashboard, useRoute } from '../page/dashboard-context.ts';
 import { formatCount, formatCounted } from '../page/format-number.ts';
 import { Panel } from '../page/panel.ts';
 import type { Palette } from '../page/theme.ts';
-import type { NodeCell, ZoneRow } from '../protocol.ts';
 import type { DashboardState } from '../stream/merge-delta.ts';
 import { NodeFilters } from './node-filters.ts';
-import { NodeGrid } from './node-grid.ts';
+import { NodeGrid, type NodeGridProps } from './node-grid.ts';
 import { NodeTable } from './node-table.ts';
 import { formatRange, Pages } from './pages.ts';
 import { selectPage, selectPlaced, selectStates } from './select-nodes.ts';
@@ -61,13 +60,7 @@ export function Nodes({ state, palette }: NodesProps): JSX.Element {
   );
 }
 
-interface GridPagesProps {
-  readonly nodes: readonly NodeCell[];
-  readonly zones: readonly ZoneRow[];
-  readonly palette: Palette;
-}
-
-function GridPages({ nodes, zones, palette }: GridPagesProps): JSX.Element {
+function GridPages({ nodes, zones, palette }: NodeGridProps): JSX.Element {
   const { page: wanted } = useRoute();
   const { rows, page, pages, first } = useMemo(() => selectPage(nodes, wanted, cellsPerPage), [nodes, wanted]);
   const range = formatRange(first, rows.length, nodes.length);

@@ -1,4 +1,5 @@
 // What the dashboard would show at one moment of a simulated run. Virtual time 0 is the epoch.
+import { buildZoneRows } from '../build-zone-rows.ts';
 import { describeReady } from '../cluster/describe-situation.ts';
 import type { NodeCell, TimelineLine, ZoneRow } from '../protocol.ts';
 import type { ReportLine, ReportRun, ReportState } from './report-data.ts';
@@ -18,7 +19,7 @@ function formatVirtual(ms: number): string {
 
 export function buildMoment(run: ReportRun, atMs: number): Moment {
   const nodes = buildCells(run, atMs);
-  return { nodes, zones: buildZones(run, nodes, atMs), timeline: buildLines(run.timeline, atMs) };
+  return { nodes, zones: buildZones(run, nodes.values(), atMs), timeline: buildLines(run.timeline, atMs) };
 }
 
 interface NodeMoment {
@@ -46,38 +47,11 @@ function buildCells({ nodes, states, changes }: ReportRun, atMs: number): Readon
   return cells;
 }
 
-const unreadyStates: ReadonlySet<string> = new Set(['not-ready', 'unreachable', 'tainted', 'emptying']);
-
 /** The controller reports a zone when it changes; before that it is normal, because the scenario begins with ready nodes. */
-function buildZones(
-  { zoneChanges }: ReportRun,
-  nodes: ReadonlyMap<string, NodeCell>,
-  atMs: number,
-): readonly ZoneRow[] {
-  const reported = new Map<string, { readonly condition: string; readonly rate: number }>();
-  for (const [changedAtMs, zone, condition, rate] of zoneChanges) {
-    if (changedAtMs <= atMs) reported.set(zone, { condition, rate });
-  }
-  const counts = new Map<string, { nodes: number; unready: number }>();
-  for (const zone of reported.keys()) counts.set(zone, { nodes: 0, unready: 0 });
-  for (const { zone, state } of nodes.values()) {
-    const count = counts.get(zone) ?? { nodes: 0, unready: 0 };
-    count.nodes += 1;
-    if (unreadyStates.has(state)) count.unready += 1;
-    counts.set(zone, count);
-  }
-  return [...counts]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, count]) => ({
-      name,
-      outer: null,
-      condition: reported.get(name)?.condition ?? 'normal',
-      ...count,
-      ratePerSecond: reported.get(name)?.rate ?? null,
-      tokens: null,
-      waiting: null,
-      drainSeconds: null,
-    }));
+function buildZones({ zoneChanges }: ReportRun, cells: Iterable<NodeCell>, atMs: number): readonly ZoneRow[] {
+  const changes = zoneChanges.filter(([changedAtMs]) => changedAtMs <= atMs);
+  const reported = new Map(changes.map(([, zone, condition, ratePerSecond]) => [zone, { condition, ratePerSecond }]));
+  return buildZoneRows(cells, 'normal', reported);
 }
 
 function buildLines(lines: readonly ReportLine[], atMs: number): readonly TimelineLine[] {

@@ -3,9 +3,9 @@ import { useMemo } from 'preact/hooks';
 import { formatDuration } from '../page/format-time.ts';
 import { Panel } from '../page/panel.ts';
 import type { Palette } from '../page/theme.ts';
-import { describeTrend, type Trend } from '../trends/build-trends.ts';
+import { describeTrend } from '../trends/build-trends.ts';
 import { clockText } from '../trends/plot.ts';
-import { PlotArea } from '../trends/trends.ts';
+import { PlotArea, type PlotFigureProps } from '../trends/trends.ts';
 import { buildReportTrends } from './build-report-trends.ts';
 import type { ReportRun } from './report-data.ts';
 
@@ -32,11 +32,8 @@ export function ReportPlots({ run, atMs, palette }: ReportPlotsProps): JSX.Eleme
   );
 }
 
-interface FigureProps {
-  readonly trend: Trend;
-  readonly times: readonly number[];
+interface FigureProps extends PlotFigureProps {
   readonly atMs: number;
-  readonly palette: Palette;
 }
 
 function Figure({ trend, times, atMs, palette }: FigureProps): JSX.Element {

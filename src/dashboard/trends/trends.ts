@@ -35,7 +35,7 @@ export function Trends({ samples, everySeconds, palette }: TrendsProps): JSX.Ele
   );
 }
 
-interface PlotFigureProps {
+export interface PlotFigureProps {
   readonly trend: Trend;
   readonly times: readonly number[];
   readonly palette: Palette;
