@@ -1,6 +1,6 @@
 // The flags of `kubectl node-lifecycle`. Those of the cluster have kubectl's names.
 import { outputFlags } from '../client/flags.ts';
-import { flag, type FlagDefinition, flagGroup } from '../flags/flag-definition.ts';
+import { flag, type FlagDefinition, flagGroup, type FlagValues } from '../flags/flag-definition.ts';
 import { topDisplayFlags } from '../top/flags.ts';
 
 /** Flags of all commands: how the controller is found and how its pages are read. */
@@ -36,6 +36,8 @@ export const clusterFlags = [
     flag.text('tls-server-name', 'Expected name in the serving certificate; if not set, that of the metrics service'),
   ]),
 ] as const satisfies readonly FlagDefinition[];
+
+export type ClusterValues = FlagValues<typeof clusterFlags>;
 
 /** `status`, `explain` and `shadow`. */
 export const clusterPageFlags = [...outputFlags, ...clusterFlags] as const satisfies readonly FlagDefinition[];
