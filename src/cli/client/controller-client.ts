@@ -2,7 +2,8 @@
 import { stringify } from 'yaml';
 import { escapeControls, escapeJsonControls } from '../../machinery/api/format-safe-text.ts';
 import { ConnectionError } from '../../machinery/kubeconfig/connection-error.ts';
-import { readFlags } from '../flags/flag-schema.ts';
+import type { FlagDefinition, FlagValues } from '../flags/flag-definition.ts';
+import { type ReadFlags, readFlags } from '../flags/flag-schema.ts';
 import { takeOperand } from '../flags/take-operand.ts';
 import {
   type CommandIo,
@@ -13,70 +14,56 @@ import {
   usageError,
 } from '../io/command-io.ts';
 import { explainFlags, type PageOutput, servedFormat } from './flags.ts';
-import { accessProblems, type ClientValues } from './page-access.ts';
+import { accessProblems } from './page-access.ts';
 import { PageError, type PageSource, readPage } from './page-source.ts';
 import { ServerPages } from './server-pages.ts';
 
 /** A page and, for the output `wide`, the pages that belong to it. Paths are encoded. */
-export interface WantedPage {
+interface WantedPage {
   /** The name of the command, for error messages. */
   readonly command: string;
   readonly path: string;
   readonly wide: readonly string[];
 }
 
-export const statusPage: WantedPage = {
-  command: 'status',
-  path: '/status',
-  wide: ['/explain/nodes', '/explain/evictions'],
-};
+const statusPage: WantedPage = { command: 'status', path: '/status', wide: ['/explain/nodes', '/explain/evictions'] };
+const shadowPage: WantedPage = { command: 'shadow', path: '/shadow', wide: ['/status'] };
 
-export const shadowPage: WantedPage = { command: 'shadow', path: '/shadow', wide: ['/status'] };
-
-/** `nlc status`: leader, caches, zones, queues and holds of a running controller. */
-export const statusCommand = pageCommand(statusPage);
-
-/** `nlc shadow`: the comparison of a controller that runs with `--shadow` with the active controllers. */
-export const shadowCommand = pageCommand(shadowPage);
-
-/** A command without arguments that prints this page. */
-function pageCommand(page: WantedPage): CommandModule {
-  return {
-    run: async (argv, io) => {
-      const read = readFlags(argv, explainFlags);
-      if ('problems' in read) return usageError(io, page.command, read.problems);
-      return printControllerPage(page, read.values, io);
-    },
-  };
+/** How commands reach the pages of a controller: by an address, or in a cluster. */
+export interface PageAccess<Values, Source extends PageSource = PageSource> {
+  readonly read: (argv: readonly string[]) => ReadFlags<Values>;
+  /** Invalid combinations of flags; absent: there are none. */
+  readonly validate?: (values: Values) => readonly string[];
+  readonly open: (values: Values) => Promise<Source>;
 }
 
-/** Prints the page and returns the exit code: 1, with the reason on standard error, if it cannot be read. */
-async function printControllerPage(
-  page: WantedPage,
-  values: ClientValues & { readonly output: PageOutput },
-  io: CommandIo,
-): Promise<number> {
-  const problems = accessProblems(values);
-  if (problems.length > 0) return usageError(io, page.command, problems);
-  return withPages(
-    page.command,
-    io,
-    () => ServerPages.open(values),
-    (source) => printPage(source, page, values.output, io),
-  );
+interface PageCall {
+  /** The name of the command, for error messages. */
+  readonly command: string;
+  readonly argv: readonly string[];
+  readonly io: CommandIo;
+  /** What the problems of flags are about; default: flags. */
+  readonly what?: string | undefined;
 }
 
-/** Opens the pages, closes them at the end, and reports why one of them cannot be read. */
-export async function withPages(
-  command: string,
-  io: CommandIo,
-  open: () => Promise<PageSource>,
-  use: (source: PageSource) => Promise<number>,
+/**
+ * Opens the pages, closes them at the end, and returns the exit code: 1, with the reason on standard error, if one of them
+ * cannot be read.
+ */
+export async function withPages<Values, Source extends PageSource>(
+  { command, argv, io, what }: PageCall,
+  access: PageAccess<Values, Source>,
+  use: (source: Source, values: Values) => Promise<number>,
 ): Promise<number> {
+  const read = access.read(argv);
+  if ('problems' in read) return usageError(io, command, read.problems, what);
+  const { values } = read;
+  const problems = access.validate?.(values) ?? [];
+  if (problems.length > 0) return usageError(io, command, problems);
   try {
-    const source = await open();
+    const source = await access.open(values);
     try {
-      return await use(source);
+      return await use(source, values);
     } finally {
       await source.close();
     }
@@ -86,7 +73,51 @@ export async function withPages(
   }
 }
 
-export async function printPage(
+interface PageCommands {
+  /** Leader, caches, zones, queues and holds. */
+  readonly status: CommandModule;
+  /** The comparison of a controller that runs with `--shadow` with the active controllers. */
+  readonly shadow: CommandModule;
+  /** `node/NAME` or `pod/NAMESPACE/NAME`: the state of the object, and its next action. */
+  readonly explain: CommandModule;
+}
+
+/** The commands that print pages. `what`: what invalid flags of a page without an argument are called. */
+export function pageCommands<Values extends { readonly output: PageOutput }>(
+  access: PageAccess<Values>,
+  flags: readonly FlagDefinition[],
+  what?: string,
+): PageCommands {
+  const print = (page: WantedPage, call: Omit<PageCall, 'command'>): Promise<number> =>
+    withPages({ ...call, command: page.command }, access, (source, { output }) =>
+      printPage(source, page, output, call.io),
+    );
+  const explain = async (argv: readonly string[], io: CommandIo): Promise<number> => {
+    const { operand, others } = takeOperand(argv, flags);
+    const page = selectSubjectPage(operand);
+    if (page !== undefined) return print(page, { argv: others, io, what: 'arguments' });
+    const read = access.read(others);
+    const problems = [describeSubjectProblem(operand), ...('problems' in read ? read.problems : [])];
+    return usageError(io, 'explain', problems, 'arguments');
+  };
+  return {
+    status: { run: (argv, io) => print(statusPage, { argv, io, what }) },
+    shadow: { run: (argv, io) => print(shadowPage, { argv, io, what }) },
+    explain: { run: explain },
+  };
+}
+
+/** `nlc status`, `nlc shadow` and `nlc explain`, of a running controller. */
+export const { status, shadow, explain } = pageCommands<FlagValues<typeof explainFlags>>(
+  {
+    read: (argv) => readFlags(argv, explainFlags),
+    validate: accessProblems,
+    open: (values) => ServerPages.open(values),
+  },
+  explainFlags,
+);
+
+async function printPage(
   source: PageSource,
   { path, wide }: WantedPage,
   output: PageOutput,
@@ -130,17 +161,4 @@ export function selectSubjectPage(subject: string | undefined): WantedPage | und
 export function describeSubjectProblem(subject: string | undefined): string {
   const got = subject === undefined ? 'got none' : `got ${JSON.stringify(subject)}`;
   return `object: must be node/NAME or pod/NAMESPACE/NAME (${got})`;
-}
-
-/** `nlc explain node/NAME` or `pod/NAMESPACE/NAME`: the state of the object in a running controller, and its next action. */
-export const explainCommand: CommandModule = { run: explain };
-
-async function explain(argv: readonly string[], io: CommandIo): Promise<number> {
-  const { operand, others } = takeOperand(argv, explainFlags);
-  const page = selectSubjectPage(operand);
-  const read = readFlags(others, explainFlags);
-  const problems = page === undefined ? [describeSubjectProblem(operand)] : [];
-  if ('problems' in read) return usageError(io, 'explain', [...problems, ...read.problems], 'arguments');
-  if (page === undefined) return usageError(io, 'explain', problems, 'arguments');
-  return printControllerPage(page, read.values, io);
 }

@@ -19,24 +19,18 @@ export const serverFlags = [
     }),
   ]),
   ...flagGroup('Secure serving (controller with --metrics-secure)', [
-    flag.text('token', 'Bearer token, as from kubectl create token', {}),
-    flag.text(
-      'token-file',
-      'File with the bearer token; default in a pod and on loopback: the service account token',
-      {},
-    ),
+    flag.text('token', 'Bearer token, as from kubectl create token'),
+    flag.text('token-file', 'File with the bearer token; default in a pod and on loopback: the service account token'),
     flag.text(
       'kubeconfig',
       'Kubeconfig file whose user (token, plugin or client certificate) is sent; its cluster is not used',
-      {},
     ),
-    flag.text('context', 'Kubeconfig context to use instead of the current one', {}),
+    flag.text('context', 'Kubeconfig context to use instead of the current one'),
     flag.text(
       'certificate-authority',
       'PEM file with the CA of the serving certificate; the CAs of Node.js if not set',
-      {},
     ),
-    flag.text('tls-server-name', 'Expected name in the serving certificate, if it is not the host of --server', {}),
+    flag.text('tls-server-name', 'Expected name in the serving certificate, if it is not the host of --server'),
     flag.boolean(
       'insecure-skip-tls-verify',
       'Do not verify the serving certificate; the token goes to any server, so use it on loopback only',

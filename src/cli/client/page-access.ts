@@ -62,7 +62,7 @@ function bearer(token: string): PageAccess {
 
 /** The user of a kubeconfig. Its cluster CA is not used: it does not sign the controller's serving certificate. */
 async function userOf(kubeconfig: string, context: string | undefined): Promise<PageAccess> {
-  const connection = await loadConnection({ kubeconfig, ...(context === undefined ? {} : { context }) });
+  const connection = await loadConnection({ kubeconfig, context });
   const { cert, key } = connection.tls;
   const headers = await connection.authorization();
   if (headers['impersonate-user'] !== undefined) {

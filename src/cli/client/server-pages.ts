@@ -49,7 +49,7 @@ export class ServerPages implements PageSource {
 }
 
 /** Without undefined options: `tls.connect` treats some of them as set. */
-function given(tls: TlsOptions): TlsOptions {
+export function given(tls: TlsOptions): TlsOptions {
   return Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
 }
 

@@ -133,11 +133,7 @@ async function readNames(query: NamesQuery): Promise<readonly string[]> {
 }
 
 async function listNames({ path, kubeconfig, context }: NamesQuery, signal: AbortSignal): Promise<readonly string[]> {
-  const connection = await loadConnection({
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  });
-  const client = new ClusterClient(connection, userAgent('completion'));
+  const client = new ClusterClient(await loadConnection({ kubeconfig, context }), userAgent('completion'));
   try {
     const list = await client.get(`/api/v1/${path}?limit=${namesMax}`, signal, metadataOnly);
     return mapsOf(list['items']).map((item) => textOf(mapOf(item['metadata'])['name']));

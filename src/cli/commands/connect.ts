@@ -16,11 +16,7 @@ interface ConnectOptions {
 export async function connect(options: ConnectOptions, io: CommandIo): Promise<Connection | undefined> {
   const { command, kubeconfig, context, logger } = options;
   try {
-    return await loadConnection({
-      logger,
-      ...(kubeconfig === undefined ? {} : { kubeconfig }),
-      ...(context === undefined ? {} : { context }),
-    });
+    return await loadConnection({ logger, kubeconfig, context });
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
     printNote(io, command, `cannot load the client configuration: ${error.message}`);

@@ -5,14 +5,15 @@ import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
 import { SystemClock } from '../../machinery/adapters/system-clock.ts';
 import { SystemRandom } from '../../machinery/adapters/system-random.ts';
 import type { Decision } from '../../controller/model/decisions.ts';
+import { startApiServer } from '../../hollow-cluster/apiserver/http/api-server.ts';
 import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
 import { type ControllerConfig, parseControllerConfig } from '../controller/config.ts';
-import { demoControllerOptions } from '../simulation/demo/cluster.ts';
+import { defaultTolerationSeconds, demoControllerOptions } from '../simulation/demo/cluster.ts';
 import { JsonReporter, type Reporter, TextReporter } from '../simulation/demo/reporter.ts';
 import { runScenario } from '../simulation/demo/runner.ts';
 import { type DemoApiServer, DemoEnvironment } from '../simulation/demo/environment.ts';
-import { startDemoApiServer } from '../simulation/demo/start-api-server.ts';
-import { controlPlaneProblem } from '../simulation/programs/control-plane-programs.ts';
+import { servedPolicies } from '../simulation/policy-resource.ts';
+import { controlPlaneProblem, ControlPlanePrograms } from '../simulation/programs/control-plane-programs.ts';
 import { scenario, type World } from '../simulation/demo/scenario.ts';
 import { workloadScenario } from '../simulation/demo/workload-scenario.ts';
 import { Workloads } from '../simulation/demo/workloads.ts';
@@ -123,22 +124,39 @@ interface ServerStart extends Omit<DemoStart, 'files'> {
 }
 
 /** Undefined if it does not start, with a message, or if the demo ends meanwhile. */
-async function startServer({ options, io, reporter, ...rest }: ServerStart): Promise<DemoApiServer | undefined> {
+async function startServer({
+  options,
+  io,
+  reporter,
+  folder,
+  ...rest
+}: ServerStart): Promise<DemoApiServer | undefined> {
   const { controlPlane, port } = options;
   if (controlPlane !== undefined) reporter.say(`starting etcd and kube-apiserver of ${controlPlane} ...`);
-  const start = { ...rest, controlPlane, port, signal: io.signal };
-  const started = await startDemoApiServer(start).catch((error: unknown) => failedStart(error, controlPlane, io));
-  if (started === undefined) return undefined;
-  for (const { file, pid } of started.programs) reporter.say(`running ${file} (process ${pid})`);
-  if (!io.signal.aborted) return started.server;
-  await started.server.close();
+  const common = { ...rest, port, defaultTolerationSeconds };
+  const server = await (controlPlane === undefined
+    ? startApiServer({ ...common, customResources: [servedPolicies()] })
+    : startControlPlane(controlPlane, { ...common, folder: join(folder, 'control-plane') }, io));
+  if (server instanceof ControlPlanePrograms)
+    for (const { file, pid } of server.running) reporter.say(`running ${file} (process ${pid})`);
+  if (server === undefined || !io.signal.aborted) return server;
+  await server.close();
   return undefined;
 }
 
-/** A message, if it is about the programs of the user; everything else is a defect. */
-function failedStart(error: unknown, controlPlane: string | undefined, io: CommandIo): undefined {
-  if (controlPlane === undefined || !(error instanceof Error)) throw error;
-  io.stderr(`nlc demo: --control-plane: ${error.message}\n`);
+/** Undefined, with a message, for an error: it is about the programs of the user. */
+async function startControlPlane(
+  binaries: string,
+  options: Omit<Parameters<typeof ControlPlanePrograms.start>[0], 'binaries' | 'signal'>,
+  io: CommandIo,
+): Promise<ControlPlanePrograms | undefined> {
+  try {
+    return await ControlPlanePrograms.start({ ...options, binaries, signal: io.signal });
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    io.stderr(`nlc demo: --control-plane: ${error.message}\n`);
+    return undefined;
+  }
 }
 
 /** Undefined, with a message, if it cannot listen on its port. */

@@ -12,32 +12,45 @@ export const validateFlags = [
   ]),
 ] as const satisfies readonly FlagDefinition[];
 
+const setting = {
+  pattern: /^[a-z][a-z0-9-]*=.*$/s,
+  patternMeaning: 'FLAG=VALUE, with a flag of nlc controller',
+} as const;
+
 /** All flags of `nlc simulate`. `--set` and `--against` may be repeated. */
 export const simulateFlags = [
   ...flagGroup('Simulation', [
-    flag.text('trace', 'File that nlc record wrote, instead of a scenario', {}),
-    flag.text('set', 'Setting of the controller as flag=value, in addition to those of the scenario; may be repeated', {
-      pattern: /^[a-z][a-z0-9-]*=.*$/s,
-      patternMeaning: 'FLAG=VALUE, with a flag of nlc controller',
-    }),
+    flag.text('trace', 'File that nlc record wrote, instead of a scenario'),
+    flag.text(
+      'set',
+      'Setting of the controller as flag=value, in addition to those of the scenario; may be repeated',
+      setting,
+    ),
     flag.text(
       'against',
       'Setting of a second run, as flag=value; may be repeated. The second run has the settings of the first and these',
-      { pattern: /^[a-z][a-z0-9-]*=.*$/s, patternMeaning: 'FLAG=VALUE, with a flag of nlc controller' },
+      setting,
     ),
     flag.text('output', 'Output format: a report as text, JSON with all values, or the HTML page of --html', {
       default: 'text',
       choices: ['text', 'json', 'html'],
     }),
-    flag.text('out', 'File for the report; standard output if not set', {}),
+    flag.text('out', 'File for the report; standard output if not set'),
     flag.text(
       'html',
       'File for an HTML page, in addition to the report: nodes, zones, plots and decisions over time; it needs no network',
-      {},
     ),
     flag.integer('seed', 'Seed of everything random; the one of the scenario if not set', {
       range: { min: 0, max: 2 ** 31 },
     }),
+  ]),
+] as const satisfies readonly FlagDefinition[];
+
+/** Cluster that a command reads. */
+const clusterFlags = [
+  ...flagGroup('API server', [
+    flag.text('kubeconfig', 'Kubeconfig file; if not set, the service account of its pod'),
+    flag.text('context', 'Kubeconfig context to use instead of the current one'),
   ]),
 ] as const satisfies readonly FlagDefinition[];
 
@@ -47,7 +60,7 @@ const labelKey = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z
 /** All flags of `nlc record`. `--label` may be repeated. */
 export const recordFlags = [
   ...flagGroup('Recording', [
-    flag.text('out', 'File for the trace; it must not exist', {}),
+    flag.text('out', 'File for the trace; it must not exist'),
     flag.duration('for', 'Duration of the recording; 0s records until it is stopped', {
       default: '1h',
       range: { min: 0 },
@@ -67,23 +80,16 @@ export const recordFlags = [
       range: { min: 1_000 },
     }),
   ]),
-  ...flagGroup('API server', [
-    flag.text('kubeconfig', 'Kubeconfig file; if not set, the service account of its pod', {}),
-    flag.text('context', 'Kubeconfig context to use instead of the current one', {}),
-  ]),
+  ...clusterFlags,
   ...logFlags,
 ] as const satisfies readonly FlagDefinition[];
 
 /** All flags of `nlc whatif`. */
 export const whatifFlags = [
   ...flagGroup('Comparison', [
-    flag.text('policies', 'Config file whose settings and policies are to come into force', {}),
-    flag.text('config', 'Config file in force; defaults if not set', {}),
-    flag.text(
-      'trace',
-      'File that nlc record wrote: it is replayed with both configurations, and no cluster is read',
-      {},
-    ),
+    flag.text('policies', 'Config file whose settings and policies are to come into force'),
+    flag.text('config', 'Config file in force; defaults if not set'),
+    flag.text('trace', 'File that nlc record wrote: it is replayed with both configurations, and no cluster is read'),
     flag.boolean('all', 'Show all nodes and zones, not only those that change', { default: false }),
     flag.text('output', 'Output format: a report as text, or JSON with all values', {
       short: 'o',
@@ -91,9 +97,6 @@ export const whatifFlags = [
       choices: ['text', 'json'],
     }),
   ]),
-  ...flagGroup('API server', [
-    flag.text('kubeconfig', 'Kubeconfig file; if not set, the service account of its pod', {}),
-    flag.text('context', 'Kubeconfig context to use instead of the current one', {}),
-  ]),
+  ...clusterFlags,
   ...logFlags,
 ] as const satisfies readonly FlagDefinition[];

@@ -20,13 +20,6 @@ import { describeMissingLabels, selectMissingLabels } from '../simulate/select-m
 import { simulationRuntime } from '../simulate/simulation-runtime.ts';
 import { readText, readTraceScenario } from '../simulate/trace-file.ts';
 
-interface Arguments {
-  readonly files: readonly string[];
-  readonly set: readonly string[];
-  readonly against: readonly string[];
-  readonly others: readonly string[];
-}
-
 /** `nlc simulate SCENARIO`: what the controller does in a scenario, under one configuration or two. */
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
   const { files, set, against, others } = sortArguments(argv);
@@ -113,7 +106,7 @@ function format(output: 'text' | 'json', { result }: RecordedRun, against: Recor
 }
 
 /** `--set` and `--against` may be repeated, and the scenario is the only argument without dashes. */
-function sortArguments(argv: readonly string[]): Arguments {
+function sortArguments(argv: readonly string[]) {
   const { values, positionals } = parseArgs({
     args: [...argv],
     strict: false,

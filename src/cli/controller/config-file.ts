@@ -27,12 +27,13 @@ export interface ConfigFile {
  */
 export function readConfigFile(path: string, text: string, table: readonly FlagDefinition[]): ConfigFile {
   const read = readYamlText(`--config: ${path}`, text);
-  if ('problems' in read) return failedWith(read.problems);
+  if ('problems' in read) return emptyFile(read.problems);
   if (isMap(read.value)) return parseContent(path, read.value, table);
-  return failedWith([`--config: ${path}: must be a YAML mapping with ${headText}`]);
+  return emptyFile([`--config: ${path}: must be a YAML mapping with ${headText}`]);
 }
 
-function failedWith(problems: readonly string[]): ConfigFile {
+/** A file without settings, or none. */
+export function emptyFile(problems: readonly string[] = []): ConfigFile {
   return { inputs: new Map(), settings: defaultFileSettings, problems };
 }
 

@@ -1,11 +1,12 @@
 // Parses flags and config file into one frozen object. No other code of the controller reads flags or the environment.
 import { z } from 'zod';
+import { messageOf } from '../../machinery/api/api-error.ts';
 import {
   type ControllerOptions,
   type ControllerSelection,
   defaultEvictionModeOptions,
 } from '../../controller/model/options.ts';
-import { type ConfigFile, configApiVersion, configKind, readConfigFile } from './config-file.ts';
+import { type ConfigFile, configApiVersion, configKind, emptyFile, readConfigFile } from './config-file.ts';
 import { controllerFlags, removedControllerFlags } from './flags.ts';
 import {
   type ControllerValues,
@@ -19,7 +20,7 @@ import type { FlagDefinition } from '../flags/flag-definition.ts';
 import { readValues, shapeOf } from '../flags/flag-schema.ts';
 import { parseFlags } from '../flags/flags.ts';
 import { buildPolicyWarnings } from '../../policy/schema/build-policy-warnings.ts';
-import { defaultFileSettings, fileSettingShape } from '../../policy/schema/file-settings.ts';
+import { fileSettingShape } from '../../policy/schema/file-settings.ts';
 
 /** The values of the flags by option name, and the options that are computed from them. */
 export interface ControllerConfig
@@ -65,19 +66,13 @@ export function configOf(values: ControllerValues): ControllerConfig {
   return deepFreeze(assemble(values));
 }
 
-const noFile: ConfigFile = { inputs: new Map(), settings: defaultFileSettings, problems: [] };
-
 function fileNamed(path: unknown, readFile: ReadFile): ConfigFile {
-  if (typeof path !== 'string') return noFile;
+  if (typeof path !== 'string') return emptyFile();
   let text: string;
   try {
     text = readFile(path);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return {
-      ...noFile,
-      problems: [`--config: cannot read ${JSON.stringify(path)}: ${why}`],
-    };
+    return emptyFile([`--config: cannot read ${JSON.stringify(path)}: ${messageOf(error)}`]);
   }
   return readConfigFile(path, text, controllerFlags);
 }

@@ -38,7 +38,6 @@ export const controllerFlags = [
     flag.map(
       'feature-gates',
       'TaintBasedEvictions=false selects the legacy eviction mode: pods are deleted without NoExecute taints',
-      {},
     ),
     flag.duration(
       'pod-eviction-timeout',
@@ -131,12 +130,8 @@ export const controllerFlags = [
     ),
   ]),
   ...flagGroup('API server', [
-    flag.text(
-      'kubeconfig',
-      'Kubeconfig file; if not set, the default kubeconfig, else the service account of the pod',
-      {},
-    ),
-    flag.text('context', 'Kubeconfig context to use instead of the current one', {}),
+    flag.text('kubeconfig', 'Kubeconfig file; if not set, the default kubeconfig, else the service account of the pod'),
+    flag.text('context', 'Kubeconfig context to use instead of the current one'),
     flag.number(
       'kube-api-qps',
       'Requests per second to the API server, not counting watches; Events: half as many more',

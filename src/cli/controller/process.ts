@@ -9,8 +9,7 @@ import type { PromMeter } from '../../machinery/adapters/prom-meter.ts';
 import type { SettingChange } from '../../controller/model/decisions.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import { Manager } from '../../manager/manager.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
-import type { Logger } from '../../machinery/ports/logger.ts';
+import type { Ambient } from '../../machinery/ports/ambient.ts';
 import type { Random } from '../../machinery/ports/random.ts';
 import { type ConfigFileSource, ConfigReloader } from './config-reloader.ts';
 import { makeReadingApis, makeWritingApis, type ReadingApis, type WritingApis } from './apis.ts';
@@ -28,16 +27,14 @@ import { listRoutes } from '../pages/list-pages.ts';
 import { configzRoute, metricsRoute } from '../pages/metrics-pages.ts';
 import { ownVersion } from '../io/version.ts';
 
-interface ControllerProcessOptions {
+interface ControllerProcessOptions extends Ambient {
   readonly config: ControllerConfig;
   /** The config file, to reload it when it changes; absent: there is none. */
   readonly configFile?: ConfigFileSource | undefined;
   /** Called with each reloaded configuration. */
   readonly onConfig?: ((config: ControllerConfig) => void) | undefined;
   readonly connection: Connection;
-  readonly clock: Clock;
   readonly random: Random;
-  readonly logger: Logger;
   readonly meter: PromMeter;
   /** Unique among all replicas and restarts. */
   readonly identity: string;

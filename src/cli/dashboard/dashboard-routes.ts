@@ -4,12 +4,7 @@ import { type Answer, type Route, textAnswer } from '../../machinery/page-server
 import type { DashboardSource } from '../../dashboard/server/dashboard-source.ts';
 import type { Ambient } from '../../machinery/ports/ambient.ts';
 import { EventStreams, eventStreamType } from './event-streams.ts';
-
-/** A file of the page. */
-interface DashboardAsset {
-  readonly contentType: string;
-  readonly body: string;
-}
+import type { DashboardAsset } from './source-assets.ts';
 
 interface DashboardRoutesOptions extends Ambient {
   readonly source: DashboardSource;

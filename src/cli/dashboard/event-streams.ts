@@ -1,7 +1,6 @@
 // The clients of the dashboard's events. Each gets a snapshot, and then at most one delta a second. A client that does not read
 // is sent nothing until it has read what was sent, and is disconnected if it does not.
 import type { DashboardSource } from '../../dashboard/server/dashboard-source.ts';
-import type { NodeCell } from '../../dashboard/protocol.ts';
 import type { Answer, StreamAnswer } from '../../machinery/page-server/observability-server.ts';
 import type { PageStream } from '../../machinery/page-server/page-stream.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
@@ -211,12 +210,8 @@ export function* snapshotPieces(source: DashboardSource): Generator<string> {
   let separator = '';
   for (let first = 0; first < names.length; first += nodesPerPiece) {
     const cells = names.slice(first, first + nodesPerPiece).flatMap((name) => source.node(name) ?? []);
-    if (cells.length > 0) yield `data: ${separator}${cells.map(toText).join(',')}\n`;
+    if (cells.length > 0) yield `data: ${separator}${cells.map((cell) => JSON.stringify(cell)).join(',')}\n`;
     if (cells.length > 0) separator = ',';
   }
   yield 'data: ]}\n\n';
-}
-
-function toText(cell: NodeCell): string {
-  return JSON.stringify(cell);
 }

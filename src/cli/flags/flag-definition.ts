@@ -41,14 +41,18 @@ export interface FlagDefinition {
 
 type FlagExtras = Omit<FlagDefinition, 'name' | 'kind' | 'group' | 'description'>;
 type UngroupedFlag<K, N, E> = { readonly name: N; readonly kind: K; readonly description: string } & E;
-type FlagMaker<K> = <const N extends string, const E extends FlagExtras>(
-  name: N,
-  description: string,
-  extras: E & Readonly<Record<Exclude<keyof E, keyof FlagExtras>, never>>,
-) => UngroupedFlag<K, N, E>;
 
-function makerOf<K extends FlagKind>(kind: K): FlagMaker<K> {
-  return (name, description, extras) => ({ name, kind, description, ...extras });
+function makerOf<K extends FlagKind>(kind: K) {
+  function make<const N extends string>(name: N, description: string): UngroupedFlag<K, N, unknown>;
+  function make<const N extends string, const E extends FlagExtras>(
+    name: N,
+    description: string,
+    extras: E & Readonly<Record<Exclude<keyof E, keyof FlagExtras>, never>>,
+  ): UngroupedFlag<K, N, E>;
+  function make(name: string, description: string, extras: FlagExtras = {}): UngroupedFlag<K, string, FlagExtras> {
+    return { name, kind, description, ...extras };
+  }
+  return make;
 }
 
 /** Defines a flag as pflag does, for example `flag.duration('retry-period', 'Interval of retries', { default: '2s' })`. */

@@ -15,12 +15,7 @@ import {
 import { type FlagInput, parseFlags } from './flags.ts';
 import { formatGoDuration, goDurationText, parseGoDuration } from '../../machinery/api/go-duration.ts';
 
-/** The schema of all values of a table, by key. Inputs are texts as given (`1m30s`); outputs have durations in milliseconds. */
-function schemaOf(table: readonly FlagDefinition[]): z.ZodObject {
-  return z.strictObject(shapeOf(table));
-}
-
-/** The fields of {@link schemaOf}, for a larger object. */
+/** The schemas of all values of a table, by key. Inputs are texts as given (`1m30s`); outputs have durations in milliseconds. */
 export function shapeOf(table: readonly FlagDefinition[]): Record<string, z.ZodType> {
   return Object.fromEntries(table.map((flag) => [keyOf(flag.name), fieldSchema(flag)]));
 }
@@ -33,7 +28,7 @@ interface ReadValues<Values> {
   readonly problems: readonly string[];
 }
 
-type ReadFlags<Values> = { readonly values: Values } | { readonly problems: readonly string[] };
+export type ReadFlags<Values> = { readonly values: Values } | { readonly problems: readonly string[] };
 
 /** Parses an argument list and applies the defaults, or returns all problems. */
 export function readFlags<const Table extends readonly FlagDefinition[]>(
@@ -51,7 +46,7 @@ export function readValues<const Table extends readonly FlagDefinition[]>(
   table: Table,
   inputs: ReadonlyMap<string, FlagInput>,
 ): ReadValues<FlagValues<Table>> {
-  const schema = schemaOf(table);
+  const schema = z.strictObject(shapeOf(table));
   const given = new Map([...inputs].map(([key, input]) => [key, input.given]));
   const invalid = invalidKeys(schema, given);
   for (const key of invalid) given.delete(key);

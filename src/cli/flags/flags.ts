@@ -77,7 +77,7 @@ class FlagReader {
   }
 
   #takePositional(text: string): void {
-    const hint = isBoolean(text) ? '; set a boolean flag with =, as in --flag=false' : '';
+    const hint = booleanTexts.has(text) ? '; set a boolean flag with =, as in --flag=false' : '';
     this.problems.push(`unexpected argument ${JSON.stringify(text)}: only flags are accepted${hint}`);
   }
 
@@ -119,15 +119,11 @@ function merged(flag: FlagDefinition, known: unknown, given: unknown): unknown {
 }
 
 const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** The values of Go's `strconv.ParseBool`. */
 const booleanTexts: ReadonlyMap<string, boolean> = new Map([
   ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((text) => [text, true] as const),
   ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((text) => [text, false] as const),
 ]);
-
-/** The values of Go's `strconv.ParseBool`. */
-function isBoolean(text: string): boolean {
-  return booleanTexts.has(text);
-}
 
 /** The text as the type that a config file would have; the text itself if it does not parse, so that the schema rejects it. */
 function fromText(flag: FlagDefinition, text: string): unknown {

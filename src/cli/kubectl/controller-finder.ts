@@ -3,16 +3,11 @@ import type { ClusterClient } from '../../machinery/kube-client/cluster-client.t
 import { ApiError } from '../../machinery/api/api-error.ts';
 import { mapOf, mapsOf, textOf } from '../../machinery/api/json-map.ts';
 import { PageError } from '../client/page-source.ts';
+import type { ClusterValues } from './flags.ts';
 import { type ControllerPod, parseControllerPod } from './parse-controller-pod.ts';
 import { describeAccessError, describeNotFound, type LeaderChoice, selectLeader } from './select-leader.ts';
 
-interface ControllerQuery {
-  readonly namespace: string | undefined;
-  readonly selector: string;
-  /** `NAMESPACE/NAME`. */
-  readonly lease: string;
-  readonly pod: string | undefined;
-}
+type ControllerQuery = Pick<ClusterValues, 'namespace' | 'selector' | 'lease' | 'pod'>;
 
 /** Namespaces of the chart and of the static pod. Not that of the context: a tenant may create pods with any labels there. */
 const usualNamespaces = ['node-lifecycle-controller', 'kube-system'] as const;

@@ -10,7 +10,6 @@ import { ownValue } from '../../machinery/api/json-map.ts';
 import { causeOf } from '../client/server-pages.ts';
 import { escapeControls } from '../../machinery/api/format-safe-text.ts';
 import { type LeaderPages, readState } from './leader-pages.ts';
-import type { PodPages } from './pod-pages.ts';
 
 interface DashboardForwarderOptions {
   readonly leader: LeaderPages;
@@ -130,7 +129,9 @@ export class DashboardForwarder {
   ): Promise<void> {
     const { leader } = this.#options;
     const pages = await leader.current(signal);
-    const answer = await requestPage(pages, path, incoming, signal).catch(async (error: unknown) => {
+    const method = incoming.method === 'HEAD' ? 'HEAD' : 'GET';
+    const headers = picked(incoming.headers, sentHeaders);
+    const answer = await pages.send(path, { method, headers, signal }).catch(async (error: unknown) => {
       if (!signal.aborted) await leader.leave(pages);
       throw error;
     });
@@ -146,14 +147,6 @@ export class DashboardForwarder {
     this.#failureSaidAtMs = nowMs;
     this.#options.say(`${escapeControls(causeOf(error))}\n`);
   }
-}
-
-async function requestPage(pages: PodPages, path: string, { method, headers }: IncomingMessage, signal: AbortSignal) {
-  return pages.send(path, {
-    method: method === 'HEAD' ? 'HEAD' : 'GET',
-    headers: picked(headers, sentHeaders),
-    signal,
-  });
 }
 
 function picked(

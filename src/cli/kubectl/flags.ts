@@ -1,13 +1,13 @@
 // The flags of `kubectl node-lifecycle`. Those of the cluster have kubectl's names.
 import { outputFlags } from '../client/flags.ts';
-import { flag, type FlagDefinition, flagGroup } from '../flags/flag-definition.ts';
+import { flag, type FlagDefinition, flagGroup, type FlagValues } from '../flags/flag-definition.ts';
 import { topDisplayFlags } from '../top/flags.ts';
 
 /** Flags of all commands: how the controller is found and how its pages are read. */
 export const clusterFlags = [
   ...flagGroup('Cluster', [
-    flag.text('kubeconfig', 'Kubeconfig file; if not set, those in KUBECONFIG, or ~/.kube/config', {}),
-    flag.text('context', 'Kubeconfig context to use instead of the current one', {}),
+    flag.text('kubeconfig', 'Kubeconfig file; if not set, those in KUBECONFIG, or ~/.kube/config'),
+    flag.text('context', 'Kubeconfig context to use instead of the current one'),
     flag.text(
       'namespace',
       'Namespace of the controller; if not set, node-lifecycle-controller, kube-system, then all; that of the context is not used',
@@ -22,26 +22,22 @@ export const clusterFlags = [
       pattern: /^[^/]+\/[^/]+$/,
       patternMeaning: 'NAMESPACE/NAME',
     }),
-    flag.text('pod', 'Pod to read instead of that of the leader', {}),
+    flag.text('pod', 'Pod to read instead of that of the leader'),
   ]),
   ...flagGroup('Secure serving (controller with --metrics-secure)', [
     flag.text(
       'service-account',
       'Service account in the namespace of the controller for which a short-lived token is requested; if not set, that of the chart',
-      {},
     ),
     flag.text(
       'certificate-authority',
       'PEM file with the CA of the serving certificate: it is verified; with --namespace or --tls-server-name, if no token can be requested, the credentials of the kubeconfig are sent',
-      {},
     ),
-    flag.text(
-      'tls-server-name',
-      'Expected name in the serving certificate; if not set, that of the metrics service',
-      {},
-    ),
+    flag.text('tls-server-name', 'Expected name in the serving certificate; if not set, that of the metrics service'),
   ]),
 ] as const satisfies readonly FlagDefinition[];
+
+export type ClusterValues = FlagValues<typeof clusterFlags>;
 
 /** `status`, `explain` and `shadow`. */
 export const clusterPageFlags = [...outputFlags, ...clusterFlags] as const satisfies readonly FlagDefinition[];

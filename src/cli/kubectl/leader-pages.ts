@@ -4,16 +4,13 @@ import { loadConnection } from '../../machinery/kubeconfig/connection.ts';
 import { mapOf, type Untrusted } from '../../machinery/api/json-map.ts';
 import type { StatusOutlook } from '../../controller/report/pages.ts';
 import { type PageAnswer, PageError, type PageSource, readPage } from '../client/page-source.ts';
-import type { FlagValues } from '../flags/flag-definition.ts';
 import { userAgent } from '../io/version.ts';
 import { findLeader } from './controller-finder.ts';
-import type { clusterFlags } from './flags.ts';
+import type { ClusterValues } from './flags.ts';
 import { openSecureLogin, plainLogin } from './page-login.ts';
 import type { ControllerPod } from './parse-controller-pod.ts';
 import { type PagesPod, PodPages } from './pod-pages.ts';
 import { describePods } from './select-leader.ts';
-
-type ClusterValues = FlagValues<typeof clusterFlags>;
 
 const searchMsMax = 15_000;
 /** Replicas that are asked at most; each costs a port-forward. */
@@ -30,10 +27,7 @@ export class LeaderPages implements PageSource {
   /** Rejects with a ConnectionError if the kubeconfig is unusable. Looks for the controller with the first page. */
   static async open(values: ClusterValues): Promise<LeaderPages> {
     const { kubeconfig, context } = values;
-    const connection = await loadConnection({
-      ...(kubeconfig === undefined ? {} : { kubeconfig }),
-      ...(context === undefined ? {} : { context }),
-    });
+    const connection = await loadConnection({ kubeconfig, context });
     return new LeaderPages(new ClusterClient(connection, userAgent('kubectl')), values);
   }
 

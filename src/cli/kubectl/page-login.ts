@@ -9,14 +9,10 @@ import { mapOf, textOf } from '../../machinery/api/json-map.ts';
 import { pagesAudience } from '../../machinery/api/reviews.ts';
 import { readAuthority } from '../client/page-access.ts';
 import { PageError } from '../client/page-source.ts';
+import type { ClusterValues } from './flags.ts';
 import type { ControllerPod } from './parse-controller-pod.ts';
 
-interface LoginValues {
-  readonly namespace: string | undefined;
-  readonly serviceAccount: string | undefined;
-  readonly certificateAuthority: string | undefined;
-  readonly tlsServerName: string | undefined;
-}
+type LoginValues = Pick<ClusterValues, 'namespace' | 'serviceAccount' | 'certificateAuthority' | 'tlsServerName'>;
 
 export interface PageLogin {
   /** For connections; undefined: without TLS. */

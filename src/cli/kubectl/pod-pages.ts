@@ -9,7 +9,7 @@ import type { Headers, TlsOptions } from '../../machinery/kube-client/connection
 import { ApiError } from '../../machinery/api/api-error.ts';
 import { mapOf, textOf } from '../../machinery/api/json-map.ts';
 import { type PageAnswer, PageError, type PageSource, readPageBody } from '../client/page-source.ts';
-import { causeOf, pageTimeoutMs } from '../client/server-pages.ts';
+import { causeOf, given, pageTimeoutMs } from '../client/server-pages.ts';
 import { describeAccessError } from './select-leader.ts';
 import type { PageLogin } from './page-login.ts';
 import type { ControllerPod, PagePort } from './parse-controller-pod.ts';
@@ -185,11 +185,7 @@ function secured(stream: Duplex, { ca, cert, key, servername, rejectUnauthorized
     socket: stream,
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['http/1.1'],
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(servername === undefined ? {} : { servername }),
-    ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
+    ...given({ ca, cert, key, servername, rejectUnauthorized }),
   });
   return new Promise((resolve, reject) => {
     socket.once('error', reject);

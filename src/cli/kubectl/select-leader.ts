@@ -1,4 +1,4 @@
-import { ApiError } from '../../machinery/api/api-error.ts';
+import { ApiError, messageOf } from '../../machinery/api/api-error.ts';
 import type { ControllerPod } from './parse-controller-pod.ts';
 
 /** Choice of the replica to read. */
@@ -85,8 +85,4 @@ export function describeAccessError({ what, verbs, resource, namespace }: Access
 
 export function describeNotFound(selector: string, places: readonly string[]): string {
   return `no controller found: no pod with the labels ${selector} in ${places.join(', ')}; set --namespace, or --selector if the chart has another nameOverride`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

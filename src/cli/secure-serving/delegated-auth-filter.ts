@@ -3,6 +3,7 @@
 import { apiReason } from '../../machinery/api/api-error.ts';
 import type { NonResourceAccess, UserInfo } from '../../machinery/api/reviews.ts';
 import type { Answer, RequestInfo } from '../../machinery/page-server/observability-server.ts';
+import type { ClientCertificate } from '../../machinery/page-server/page-listener.ts';
 import type { Ambient } from '../../machinery/ports/ambient.ts';
 import type { DelegatingAuthorizer } from './delegating-authorizer.ts';
 import { pageRequestsTotal } from './metrics.ts';
@@ -130,12 +131,6 @@ function statusAnswer(code: number, reason: string, message: string): Answer {
   return { status: code, contentType: 'application/json', body: `${JSON.stringify(status)}\n` };
 }
 
-/** The subject of a verified client certificate. */
-interface CertificateSubject {
-  readonly commonName: string;
-  readonly organizations: readonly string[];
-}
-
 /** The token in an `Authorization` header; undefined if it has none (apiserver `bearertoken`). */
 export function parseBearerToken(header: string | undefined): string | undefined {
   const [scheme = '', token = ''] = (header ?? '').trim().split(' ', 3);
@@ -143,7 +138,7 @@ export function parseBearerToken(header: string | undefined): string | undefined
 }
 
 /** The common name is the user, the organizations are its groups (apiserver `x509.CommonNameUserConversion`). */
-export function buildCertificateUser({ commonName, organizations }: CertificateSubject): UserInfo | undefined {
+export function buildCertificateUser({ commonName, organizations }: ClientCertificate): UserInfo | undefined {
   if (commonName === '') return undefined;
   const groups = [...new Set([...organizations, 'system:authenticated'])];
   return { username: commonName, uid: '', groups, extra: {} };

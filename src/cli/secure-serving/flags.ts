@@ -12,12 +12,10 @@ export const secureServingFlags = [
     flag.text(
       'tls-cert-file',
       'PEM file with the serving certificate and its intermediates; self-signed in memory if not set',
-      {},
     ),
     flag.text(
       'tls-private-key-file',
       'PEM file with the private key of --tls-cert-file; both are reloaded when they change',
-      {},
     ),
     flag.text('tls-min-version', 'Minimum TLS version', {
       default: 'VersionTLS12',
@@ -26,12 +24,10 @@ export const secureServingFlags = [
     flag.text(
       'tls-cipher-suites',
       'Comma-separated cipher suites for TLS 1.2, in order of preference; all supported suites if not set',
-      {},
     ),
     flag.text(
       'client-ca-file',
       'PEM file with the CAs of client certificates: the common name is the user, the organizations are its groups',
-      {},
     ),
     flag.text(
       'authorization-always-allow-paths',

@@ -1,4 +1,5 @@
 // The data of the page that shows the runs of a simulation over virtual time.
+import { nodeStates } from '../../dashboard/protocol.ts';
 import type { Report, ReportRun, ReportState } from '../../dashboard/report/report-data.ts';
 import { formatGoDuration } from '../../machinery/api/go-duration.ts';
 import { buildMeasures } from '../../simulator/scenario/build-measures.ts';
@@ -14,16 +15,8 @@ export interface RecordedRun {
 }
 
 const samplesMax = 5_000;
-const states: readonly ReportState[] = [
-  'ready',
-  'not-ready',
-  'suspect',
-  'unreachable',
-  'tainted',
-  'emptying',
-  'maintenance',
-  'gone',
-];
+/** A recording has all states but the pause. */
+const states: readonly ReportState[] = [...nodeStates.filter((state) => state !== 'paused'), 'gone'];
 
 /** `runs`: one, or two that are compared. The same runs give the same report. */
 export function buildReport(

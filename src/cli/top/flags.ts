@@ -15,7 +15,7 @@ export const topDisplayFlags = [
       default: 'next',
       choices: sortKeys,
     }),
-    flag.text('filter', 'Show nodes, zones and pods whose line contains this text', {}),
+    flag.text('filter', 'Show nodes, zones and pods whose line contains this text'),
     flag.integer('max-nodes', 'Maximum number of nodes to read', { default: 500, range: { min: 1, max: 500 } }),
   ]),
 ] as const satisfies readonly FlagDefinition[];

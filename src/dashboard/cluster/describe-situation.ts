@@ -19,7 +19,8 @@ export function describeSituation(state: DashboardState, nowMs: number): readonl
   ];
 }
 
-function describeReady(nodes: readonly NodeCell[]): string {
+/** How many nodes are ready, and the states of the others: one sentence. */
+export function describeReady(nodes: readonly NodeCell[]): string {
   const tally = buildTally(nodes);
   if (tally.ready === nodes.length) return `All ${formatCounted(nodes.length, 'node')} are ready.`;
   const others = nodeStates

@@ -2,8 +2,9 @@ import { h, type JSX } from 'preact';
 import { formatCount, formatCounted } from '../page/format-number.ts';
 import { Name, NodeLink } from '../page/node-link.ts';
 import { Panel, ScrollArea } from '../page/panel.ts';
+import { Table } from '../page/table.ts';
 import { Countdown } from '../page/time-text.ts';
-import type { Cluster } from '../protocol.ts';
+import type { Cluster, PendingEviction } from '../protocol.ts';
 
 /** The pods that are evicted next, soonest first. */
 export function EvictionList({ cluster: { evictions, evictionsTotal } }: { readonly cluster: Cluster }): JSX.Element {
@@ -19,32 +20,17 @@ export function EvictionList({ cluster: { evictions, evictionsTotal } }: { reado
       : h(
           ScrollArea,
           { label: 'List of evictions' },
-          h(
-            'table',
-            { 'aria-label': 'Evictions due' },
-            h(
-              'thead',
-              null,
-              h(
-                'tr',
-                null,
-                ['In', 'Pod', 'Node'].map((head) => h('th', { key: head, scope: 'col' }, head)),
-              ),
-            ),
-            h(
-              'tbody',
-              null,
-              evictions.map(({ pod, node, at }, index) =>
-                h(
-                  'tr',
-                  { key: index },
-                  h('td', { class: 'due' }, h(Countdown, { at })),
-                  h('td', null, h(Name, { name: pod })),
-                  h('td', null, h(NodeLink, { name: node })),
-                ),
-              ),
-            ),
-          ),
+          h(Table, { label: 'Evictions due', heads: ['In', 'Pod', 'Node'] }, evictions.map(row)),
         ),
+  );
+}
+
+function row({ pod, node, at }: PendingEviction, index: number): JSX.Element {
+  return h(
+    'tr',
+    { key: index },
+    h('td', { class: 'due' }, h(Countdown, { at })),
+    h('td', null, h(Name, { name: pod })),
+    h('td', null, h(NodeLink, { name: node })),
   );
 }

@@ -2,6 +2,7 @@ import { h, type JSX } from 'preact';
 import { formatCount } from '../page/format-number.ts';
 import { Name } from '../page/node-link.ts';
 import { Panel, ScrollArea } from '../page/panel.ts';
+import { Table } from '../page/table.ts';
 import type { Cluster, PolicyRow } from '../protocol.ts';
 
 export function PolicyTable({ policies }: { readonly policies: readonly PolicyRow[] }): JSX.Element {
@@ -14,22 +15,7 @@ export function PolicyTable({ policies }: { readonly policies: readonly PolicyRo
       : h(
           ScrollArea,
           { label: 'Table of policies' },
-          h(
-            'table',
-            { 'aria-label': 'Policies' },
-            h(
-              'thead',
-              null,
-              h(
-                'tr',
-                null,
-                heads.map((head, index) =>
-                  h('th', { key: head, scope: 'col', class: index > 1 && index < 5 ? 'number' : '' }, head),
-                ),
-              ),
-            ),
-            h('tbody', null, policies.map(row)),
-          ),
+          h(Table, { label: 'Policies', heads, numbers: [2, 3, 4] }, policies.map(row)),
         ),
   );
 }

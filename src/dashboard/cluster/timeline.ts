@@ -6,11 +6,13 @@ import { formatCount, formatCounted } from '../page/format-number.ts';
 import { NodeLink } from '../page/node-link.ts';
 import { Panel, ScrollArea } from '../page/panel.ts';
 import type { TimelineFilter } from '../page/parse-route.ts';
+import { Table } from '../page/table.ts';
 import { TimeText } from '../page/time-text.ts';
 import type { TimelineLine } from '../protocol.ts';
 import { selectKinds, selectTimeline } from './select-timeline.ts';
 
 const linesShownMax = 200;
+const heads = ['Time', 'Kind and node', 'Decision'];
 
 /** The decisions of the controller, newest first. While the pointer or the focus is in it, no line moves. */
 export function Timeline({ lines }: { readonly lines: readonly TimelineLine[] }): JSX.Element {
@@ -39,7 +41,11 @@ export function Timeline({ lines }: { readonly lines: readonly TimelineLine[] })
       },
       shown.length === 0
         ? h('p', { class: 'empty' }, 'No decision matches.')
-        : h(ScrollArea, { label: 'List of decisions' }, h(LineTable, { lines: shown.slice(0, linesShownMax) })),
+        : h(
+            ScrollArea,
+            { label: 'List of decisions' },
+            h(Table, { label: 'Timeline', heads }, shown.slice(0, linesShownMax).map(row)),
+          ),
     ),
   );
 }
@@ -74,23 +80,6 @@ function Filters({ lines }: { readonly lines: readonly TimelineLine[] }): JSX.El
       }),
       'Warnings only',
     ),
-  );
-}
-
-function LineTable({ lines }: { readonly lines: readonly TimelineLine[] }): JSX.Element {
-  return h(
-    'table',
-    { 'aria-label': 'Timeline' },
-    h(
-      'thead',
-      null,
-      h(
-        'tr',
-        null,
-        ['Time', 'Kind and node', 'Decision'].map((head) => h('th', { key: head, scope: 'col' }, head)),
-      ),
-    ),
-    h('tbody', null, lines.map(row)),
   );
 }
 

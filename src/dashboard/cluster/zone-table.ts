@@ -4,6 +4,7 @@ import { formatAmount, formatCount, formatCounted, formatKnown, formatRate } fro
 import { formatDuration } from '../page/format-time.ts';
 import { Name } from '../page/node-link.ts';
 import { Panel, ScrollArea } from '../page/panel.ts';
+import { Table } from '../page/table.ts';
 import type { ZoneRow } from '../protocol.ts';
 import { isDisrupted } from './describe-situation.ts';
 
@@ -17,22 +18,9 @@ export function ZoneTable({ zones }: { readonly zones: readonly ZoneRow[] }): JS
       ScrollArea,
       { label: 'Table of zones', className: 'zones' },
       h(
-        'table',
-        { 'aria-label': 'Zones' },
-        h(
-          'thead',
-          null,
-          h(
-            'tr',
-            null,
-            heads.map((head, index) => h('th', { key: head, scope: 'col', class: index < 2 ? '' : 'number' }, head)),
-          ),
-        ),
-        h(
-          'tbody',
-          null,
-          zones.map((zone) => h(Row, { key: zone.name, zone })),
-        ),
+        Table,
+        { label: 'Zones', heads, numbers: [2, 3, 4, 5, 6] },
+        zones.map((zone) => h(Row, { key: zone.name, zone })),
       ),
     ),
   );

@@ -128,7 +128,6 @@ const patterns: Readonly<Record<NodeState, Draw>> = {
 };
 
 /** The pattern of a state in a filled square. */
-// oxlint-disable-next-line max-params -- where, what and how to draw
 export function paintPattern(
   context: CanvasRenderingContext2D,
   square: Square,

@@ -12,7 +12,7 @@ import { GridCanvas } from './grid-canvas.ts';
 import { type GridPlan, planGrid, selectCellAt, selectCellByKey, planCell } from './plan-grid.ts';
 import { Age, TimeText } from '../page/time-text.ts';
 
-interface NodeGridProps {
+export interface NodeGridProps {
   /** Nodes by zone. */
   readonly nodes: readonly NodeCell[];
   readonly zones: readonly ZoneRow[];

@@ -4,10 +4,12 @@ import { formatCount } from '../page/format-number.ts';
 import { Name, NodeLink, StateChip } from '../page/node-link.ts';
 import { ScrollArea } from '../page/panel.ts';
 import type { SortKey } from '../page/parse-route.ts';
+import { Table } from '../page/table.ts';
 import { formatCountdown } from '../page/format-time.ts';
 import { TimeText } from '../page/time-text.ts';
 import type { NodeCell } from '../protocol.ts';
 import { describeNext } from './describe-node.ts';
+import { formatRange, Pages } from './pages.ts';
 import { selectPage, selectSorted } from './select-nodes.ts';
 
 const rowsPerPage = 100;
@@ -26,10 +28,8 @@ const columns: readonly { readonly key: SortKey; readonly label: string }[] = [
 export function NodeTable({ nodes }: { readonly nodes: readonly NodeCell[] }): JSX.Element {
   const { sort, descending, page: wanted } = useRoute();
   const { rows, page, pages, first } = selectPage(selectSorted(nodes, sort, descending), wanted, rowsPerPage);
-  const range =
-    rows.length === 0
-      ? 'No node matches.'
-      : `${formatCount(first + 1)} to ${formatCount(first + rows.length)} of ${formatCount(nodes.length)}`;
+  const range = rows.length === 0 ? 'No node matches.' : formatRange(first, rows.length, nodes.length);
+  const heads = columns.map(({ key, label }) => h(SortHead, { key, sortKey: key, label }));
   return h(
     'div',
     { class: 'node-table' },
@@ -37,25 +37,12 @@ export function NodeTable({ nodes }: { readonly nodes: readonly NodeCell[] }): J
       ScrollArea,
       { label: 'Table of nodes' },
       h(
-        'table',
-        { 'aria-label': 'Nodes', 'aria-rowcount': nodes.length + 1 },
-        h(
-          'thead',
-          null,
-          h(
-            'tr',
-            null,
-            columns.map(({ key, label }) => h(SortHead, { key, sortKey: key, label })),
-          ),
-        ),
-        h(
-          'tbody',
-          null,
-          rows.map((node, index) => h(Row, { key: index, node, index: first + index + 2 })),
-        ),
+        Table,
+        { label: 'Nodes', heads, rowCount: nodes.length + 1 },
+        rows.map((node, index) => h(Row, { key: index, node, index: first + index + 2 })),
       ),
     ),
-    h(Pages, { page, pages, range }),
+    h(Pages, { label: 'Pages of nodes', what: 'page', page, pages, range }),
   );
 }
 
@@ -109,23 +96,5 @@ function Next({ node }: { readonly node: NodeCell }): JSX.Element {
     { title: describeNext(node, nowMs) },
     left === null ? null : h('span', { class: 'due' }, left, ' '),
     next.what,
-  );
-}
-
-interface PagesProps {
-  readonly page: number;
-  readonly pages: number;
-  readonly range: string;
-}
-
-function Pages({ page, pages, range }: PagesProps): JSX.Element {
-  const { navigation } = useDashboard();
-  const go = (to: number): void => navigation.replace({ page: to });
-  return h(
-    'nav',
-    { class: 'pages', 'aria-label': 'Pages of nodes' },
-    h('button', { type: 'button', disabled: page <= 1, onClick: () => go(page - 1) }, 'Previous page'),
-    h('button', { type: 'button', disabled: page >= pages, onClick: () => go(page + 1) }, 'Next page'),
-    h('span', { class: 'muted' }, range),
   );
 }

@@ -6,11 +6,11 @@ import { useDashboard, useRoute } from '../page/dashboard-context.ts';
 import { formatCount, formatCounted } from '../page/format-number.ts';
 import { Panel } from '../page/panel.ts';
 import type { Palette } from '../page/theme.ts';
-import type { NodeCell, ZoneRow } from '../protocol.ts';
 import type { DashboardState } from '../stream/merge-delta.ts';
 import { NodeFilters } from './node-filters.ts';
-import { NodeGrid } from './node-grid.ts';
+import { NodeGrid, type NodeGridProps } from './node-grid.ts';
 import { NodeTable } from './node-table.ts';
+import { formatRange, Pages } from './pages.ts';
 import { selectPage, selectPlaced, selectStates } from './select-nodes.ts';
 
 interface NodesProps {
@@ -60,17 +60,10 @@ export function Nodes({ state, palette }: NodesProps): JSX.Element {
   );
 }
 
-interface GridPagesProps {
-  readonly nodes: readonly NodeCell[];
-  readonly zones: readonly ZoneRow[];
-  readonly palette: Palette;
-}
-
-function GridPages({ nodes, zones, palette }: GridPagesProps): JSX.Element {
-  const { navigation } = useDashboard();
+function GridPages({ nodes, zones, palette }: NodeGridProps): JSX.Element {
   const { page: wanted } = useRoute();
   const { rows, page, pages, first } = useMemo(() => selectPage(nodes, wanted, cellsPerPage), [nodes, wanted]);
-  const go = (to: number): void => navigation.replace({ page: to });
+  const range = formatRange(first, rows.length, nodes.length);
   return h(
     'div',
     null,
@@ -82,18 +75,6 @@ function GridPages({ nodes, zones, palette }: GridPagesProps): JSX.Element {
     rows.length === 0
       ? h('p', { class: 'empty' }, 'No node matches the filter.')
       : h(NodeGrid, { nodes: rows, zones, palette }),
-    pages === 1
-      ? null
-      : h(
-          'nav',
-          { class: 'pages', 'aria-label': 'Pages of the grid' },
-          h('button', { type: 'button', disabled: page <= 1, onClick: () => go(page - 1) }, 'Previous nodes'),
-          h('button', { type: 'button', disabled: page >= pages, onClick: () => go(page + 1) }, 'Next nodes'),
-          h(
-            'span',
-            { class: 'muted' },
-            `${formatCount(first + 1)} to ${formatCount(first + rows.length)} of ${formatCount(nodes.length)}`,
-          ),
-        ),
+    pages === 1 ? null : h(Pages, { label: 'Pages of the grid', what: 'nodes', page, pages, range }),
   );
 }

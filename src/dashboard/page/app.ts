@@ -15,7 +15,7 @@ import { Trends } from '../trends/trends.ts';
 import { useDashboard, useNowMs, useRoute, useStore } from './dashboard-context.ts';
 import { formatRoute } from './format-route.ts';
 import { PageHeader } from './page-header.ts';
-import { usePalette } from './use-palette.ts';
+import { usePalette } from './theme.ts';
 import { Panel } from './panel.ts';
 import { describeSituation } from '../cluster/describe-situation.ts';
 import { describeChanges } from '../nodes/build-change-summary.ts';

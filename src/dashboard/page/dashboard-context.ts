@@ -1,13 +1,13 @@
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';
-import type { ShownState } from '../stream/shown-state.ts';
+import type { DashboardStore } from '../stream/store.ts';
 import type { Navigation } from './navigation.ts';
 import type { Route } from './parse-route.ts';
 import type { Ticker } from './ticker.ts';
 
 /** What the whole page shares. */
 interface Dashboard {
-  readonly store: ShownState;
+  readonly store: DashboardStore;
   readonly navigation: Navigation;
   readonly ticker: Ticker;
 }
@@ -31,7 +31,7 @@ function useSubscription(subject: Subscribable): void {
   useLayoutEffect(() => subject.subscribe(() => setCount((count) => count + 1)), [subject]);
 }
 
-export function useStore(): ShownState {
+export function useStore(): DashboardStore {
   const { store } = useDashboard();
   useSubscription(store);
   return store;

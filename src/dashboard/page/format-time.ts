@@ -9,7 +9,6 @@ export function formatDuration(seconds: number): string {
   return `${Math.floor(whole / 86_400)}d ${Math.floor((whole % 86_400) / 3_600)}h`;
 }
 
-// oxlint-disable-next-line max-params -- two numbers with their units
 function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {
   return `${large}${largeUnit} ${String(small).padStart(2, '0')}${smallUnit}`;
 }

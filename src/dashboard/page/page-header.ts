@@ -1,6 +1,6 @@
 import { h, type JSX } from 'preact';
 import type { Cluster, ServerInfo } from '../protocol.ts';
-import type { Connection } from '../stream/shown-state.ts';
+import type { Connection } from '../stream/store.ts';
 import { Segments } from './choice.ts';
 import { useDashboard, useRoute, useStore } from './dashboard-context.ts';
 import { formatClock, formatOffset } from './format-time.ts';

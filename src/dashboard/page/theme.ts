@@ -1,5 +1,7 @@
 // Colors: those of style.css, in the theme of the address or else of the operating system.
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { NodeState } from '../protocol.ts';
+import { useRoute } from './dashboard-context.ts';
 import type { Theme } from './parse-route.ts';
 
 export function applyTheme(theme: Theme): void {
@@ -9,7 +11,7 @@ export function applyTheme(theme: Theme): void {
 }
 
 /** Calls the listener when the operating system changes between its themes. */
-export function watchSystemTheme(listener: () => void): () => void {
+function watchSystemTheme(listener: () => void): () => void {
   const query = matchMedia('(prefers-color-scheme: dark)');
   query.addEventListener('change', listener);
   return () => query.removeEventListener('change', listener);
@@ -27,7 +29,7 @@ export interface Palette {
 }
 
 /** The colors in force, for canvases. */
-export function readPalette(): Palette {
+function readPalette(): Palette {
   const probe = document.createElement('span');
   probe.hidden = true;
   document.body.append(probe);
@@ -56,4 +58,15 @@ export function readPalette(): Palette {
   };
   probe.remove();
   return palette;
+}
+
+/** The colors in force; a new object when the theme changes, after which every canvas is painted again. */
+export function usePalette(): Palette {
+  const { theme } = useRoute();
+  const [changes, setChanges] = useState(0);
+  useEffect(() => watchSystemTheme(() => setChanges((count) => count + 1)), []);
+  return useMemo(() => {
+    applyTheme(theme);
+    return readPalette();
+  }, [theme, changes]);
 }

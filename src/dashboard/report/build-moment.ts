@@ -1,8 +1,7 @@
 // What the dashboard would show at one moment of a simulated run. Virtual time 0 is the epoch.
-import { describeState } from '../describe-state.ts';
-import { buildTally } from '../nodes/select-nodes.ts';
-import { formatCount, formatCounted } from '../page/format-number.ts';
-import { type NodeCell, nodeStates, type TimelineLine, type ZoneRow } from '../protocol.ts';
+import { buildZoneRows } from '../build-zone-rows.ts';
+import { describeReady } from '../cluster/describe-situation.ts';
+import type { NodeCell, TimelineLine, ZoneRow } from '../protocol.ts';
 import type { ReportLine, ReportRun, ReportState } from './report-data.ts';
 
 /** The state of a run at one moment. */
@@ -20,7 +19,7 @@ function formatVirtual(ms: number): string {
 
 export function buildMoment(run: ReportRun, atMs: number): Moment {
   const nodes = buildCells(run, atMs);
-  return { nodes, zones: buildZones(run, nodes, atMs), timeline: buildLines(run.timeline, atMs) };
+  return { nodes, zones: buildZones(run, nodes.values(), atMs), timeline: buildLines(run.timeline, atMs) };
 }
 
 interface NodeMoment {
@@ -48,53 +47,17 @@ function buildCells({ nodes, states, changes }: ReportRun, atMs: number): Readon
   return cells;
 }
 
-const unreadyStates: ReadonlySet<string> = new Set(['not-ready', 'unreachable', 'tainted', 'emptying']);
-
 /** The controller reports a zone when it changes; before that it is normal, because the scenario begins with ready nodes. */
-function buildZones(
-  { zoneChanges }: ReportRun,
-  nodes: ReadonlyMap<string, NodeCell>,
-  atMs: number,
-): readonly ZoneRow[] {
-  const reported = new Map<string, { readonly condition: string; readonly rate: number }>();
-  for (const [changedAtMs, zone, condition, rate] of zoneChanges) {
-    if (changedAtMs <= atMs) reported.set(zone, { condition, rate });
-  }
-  const counts = new Map<string, { nodes: number; unready: number }>();
-  for (const zone of reported.keys()) counts.set(zone, { nodes: 0, unready: 0 });
-  for (const { zone, state } of nodes.values()) {
-    const count = counts.get(zone) ?? { nodes: 0, unready: 0 };
-    count.nodes += 1;
-    if (unreadyStates.has(state)) count.unready += 1;
-    counts.set(zone, count);
-  }
-  return [...counts]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, count]) => ({
-      name,
-      outer: null,
-      condition: reported.get(name)?.condition ?? 'normal',
-      ...count,
-      ratePerSecond: reported.get(name)?.rate ?? null,
-      tokens: null,
-      waiting: null,
-      drainSeconds: null,
-    }));
+function buildZones({ zoneChanges }: ReportRun, cells: Iterable<NodeCell>, atMs: number): readonly ZoneRow[] {
+  const changes = zoneChanges.filter(([changedAtMs]) => changedAtMs <= atMs);
+  const reported = new Map(changes.map(([, zone, condition, ratePerSecond]) => [zone, { condition, ratePerSecond }]));
+  return buildZoneRows(cells, 'normal', reported);
 }
 
 function buildLines(lines: readonly ReportLine[], atMs: number): readonly TimelineLine[] {
   return lines
     .filter((line) => line.atMs <= atMs)
-    .map(({ atMs: lineMs, kind, text, warning, node, pod, zone }, id) => ({
-      id,
-      at: formatVirtual(lineMs),
-      kind,
-      text,
-      warning,
-      node,
-      pod,
-      zone,
-    }));
+    .map(({ atMs: lineMs, ...line }, id) => ({ id, at: formatVirtual(lineMs), ...line }));
 }
 
 /** The moments at which a node, a zone or the controller did something, ascending and each once. */
@@ -105,13 +68,7 @@ export function selectEventTimes({ changes, timeline }: ReportRun): readonly num
 
 /** One sentence. */
 export function describeMoment({ nodes }: Moment): string {
-  const cells = [...nodes.values()];
-  const tally = buildTally(cells);
-  if (tally.ready === cells.length) return `All ${formatCounted(cells.length, 'node')} are ready.`;
-  const others = nodeStates
-    .filter((state) => state !== 'ready' && tally[state] > 0)
-    .map((state) => `${formatCount(tally[state])} ${describeState(state).label.toLowerCase()}`);
-  return `${formatCount(tally.ready)} of ${formatCounted(cells.length, 'node')} are ready; ${others.join(', ')}.`;
+  return describeReady([...nodes.values()]);
 }
 
 /** The states of one node, oldest first, each from when to when; undefined: until the end. */

@@ -1,6 +1,6 @@
 // The data of a report of `nlc simulate`, embedded in its page: types only. Times are virtual milliseconds since the beginning
 // of the scenario.
-import type { NodeState } from '../protocol.ts';
+import type { NodeState, TimelineLine } from '../protocol.ts';
 
 /** A node that was deleted has no cell. */
 export type ReportState = NodeState | 'gone';
@@ -14,14 +14,8 @@ type ReportZoneChange = readonly [atMs: number, zone: string, condition: string,
 /** In the interval that begins at `atMs`: nodes not ready at its end, NoExecute taints, deleted pods, requests. */
 type ReportSample = readonly [atMs: number, notReady: number, noExecute: number, deletions: number, requests: number];
 
-export interface ReportLine {
+export interface ReportLine extends Omit<TimelineLine, 'id' | 'at'> {
   readonly atMs: number;
-  readonly kind: string;
-  readonly text: string;
-  readonly warning: boolean;
-  readonly node: string | null;
-  readonly pod: string | null;
-  readonly zone: string | null;
 }
 
 export interface ReportRun {

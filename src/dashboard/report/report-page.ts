@@ -7,7 +7,8 @@ import { useDashboard, useRoute, useStore } from '../page/dashboard-context.ts';
 import { formatDuration } from '../page/format-time.ts';
 import { Name } from '../page/node-link.ts';
 import { Panel, ScrollArea } from '../page/panel.ts';
-import { usePalette } from '../page/use-palette.ts';
+import { Table } from '../page/table.ts';
+import { usePalette } from '../page/theme.ts';
 import { describeState } from '../describe-state.ts';
 import { buildHistory } from './build-moment.ts';
 import type { Report, ReportRun } from './report-data.ts';
@@ -86,28 +87,15 @@ function NodeHistory({ run, name }: { readonly run: ReportRun; readonly name: st
       controls: h('button', { type: 'button', onClick: () => navigation.open({ node: null }) }, 'Close'),
     },
     h(
-      'table',
-      { 'aria-label': `States of node ${name}` },
-      h(
-        'thead',
-        null,
+      Table,
+      { label: `States of node ${name}`, heads: ['From', 'To', 'State'] },
+      spans.map(({ state, fromMs, untilMs }) =>
         h(
           'tr',
-          null,
-          ['From', 'To', 'State'].map((head) => h('th', { key: head, scope: 'col' }, head)),
-        ),
-      ),
-      h(
-        'tbody',
-        null,
-        spans.map(({ state, fromMs, untilMs }) =>
-          h(
-            'tr',
-            { key: fromMs },
-            h('td', { class: 'number' }, text(fromMs)),
-            h('td', { class: 'number' }, text(untilMs)),
-            h('td', null, state === 'gone' ? 'Deleted' : describeState(state).label),
-          ),
+          { key: fromMs },
+          h('td', { class: 'number' }, text(fromMs)),
+          h('td', { class: 'number' }, text(untilMs)),
+          h('td', null, state === 'gone' ? 'Deleted' : describeState(state).label),
         ),
       ),
     ),
@@ -124,27 +112,14 @@ function Measures({ report }: { readonly report: Report }): JSX.Element {
       ScrollArea,
       { label: 'Table of figures' },
       h(
-        'table',
-        { 'aria-label': 'Figures' },
-        h(
-          'thead',
-          null,
+        Table,
+        { label: 'Figures', heads },
+        measures.map(({ name, values }) =>
           h(
             'tr',
-            null,
-            heads.map((head) => h('th', { key: head, scope: 'col' }, head)),
-          ),
-        ),
-        h(
-          'tbody',
-          null,
-          measures.map(({ name, values }) =>
-            h(
-              'tr',
-              { key: name },
-              h('th', { scope: 'row' }, name),
-              values.map((value, index) => h('td', { key: index, class: 'number' }, value)),
-            ),
+            { key: name },
+            h('th', { scope: 'row' }, name),
+            values.map((value, index) => h('td', { key: index, class: 'number' }, value)),
           ),
         ),
       ),

@@ -10,7 +10,6 @@ export class ReportStore extends DashboardStore {
   #run: ReportRun;
   #atMs = 0;
   #moment: Moment;
-  readonly #subscribers = new Set<() => void>();
 
   constructor(report: Report, run: ReportRun) {
     super();
@@ -37,11 +36,6 @@ export class ReportStore extends DashboardStore {
     return this.#atMs;
   }
 
-  override subscribe(listener: () => void): () => void {
-    this.#subscribers.add(listener);
-    return () => this.#subscribers.delete(listener);
-  }
-
   /** Shows this moment, or the end that is nearest to it. */
   moveTo(atMs: number): void {
     this.#atMs = Math.min(Math.max(0, Math.round(atMs)), this.report.durationMs);
@@ -66,6 +60,6 @@ export class ReportStore extends DashboardStore {
 
   #show(): void {
     this.#moment = buildMoment(this.#run, this.#atMs);
-    for (const listener of this.#subscribers) listener();
+    this.notify();
   }
 }

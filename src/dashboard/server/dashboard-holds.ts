@@ -26,8 +26,6 @@ const limits: Readonly<Partial<Record<ExplainedHold['kind'], readonly [begins: D
   paused: [(decision) => setsPause(decision, 'true'), (decision) => setsPause(decision, 'false')],
 };
 
-type Test = (decision: Decision) => boolean;
-
 export class DashboardHolds {
   readonly #sources: DashboardSources;
   /** The expected ends as they were shown last, by kind and reason. */
@@ -105,7 +103,11 @@ function setsPause(decision: Decision, to: string): boolean {
  * The time of the first decision that begins a hold, after the last one that ends it; undefined: the decisions that are
  * kept, oldest first, do not show it.
  */
-export function selectHoldSince(decisions: readonly NotedDecision[], begins: Test, ends: Test): number | undefined {
+export function selectHoldSince(
+  decisions: readonly NotedDecision[],
+  begins: DecisionTest,
+  ends: DecisionTest,
+): number | undefined {
   const last = decisions.findLastIndex(({ decision }) => ends(decision));
   return decisions.slice(last + 1).find(({ decision }) => begins(decision))?.atMs;
 }

@@ -35,67 +35,68 @@ interface NextStep {
   readonly atWallMs: number | undefined;
 }
 
-export class DashboardNodes {
-  readonly #sources: DashboardSources;
+/** Undefined: the node does not exist. `previous`: as it was computed last. */
+export function readNodeRecord(
+  name: string,
+  sources: DashboardSources,
+  { cluster }: ClusterEvidence,
+  previous: NodeRecord | undefined,
+): NodeRecord | undefined {
+  const report = readNode(name, sources, cluster);
+  if (report === undefined) return undefined;
+  const { node, state, isSilent, ready, zone, policy, podViews } = report;
+  const known = previous?.uid === node.uid ? previous.cell : undefined;
+  const scheduled = selectFirstEviction(report, sources);
+  const next = buildNextStep(report, scheduled);
+  const cell = {
+    name,
+    zone: zone.zone,
+    policy: policy?.name ?? null,
+    state,
+    since: formatSince(report, known),
+    pods: podViews.length,
+    held: state === 'ready' ? null : heldOf(report, sources, scheduled),
+    next: next === undefined ? null : { what: next.what, at: steadyAt(next, known, cluster.now.wallMs) },
+  };
+  return { uid: node.uid, cell, isSilent, isHealthy: ready === 'True' && !isSilent, endsAtMs: endOf(report) };
+}
 
-  constructor(sources: DashboardSources) {
-    this.#sources = sources;
-  }
+/** Reason why nothing further happens to a node now: the first hold of what is next, or why the pod that is due first waits. */
+function heldOf(
+  report: NodeReport,
+  { stages }: DashboardSources,
+  scheduled: EvictionForecast | undefined,
+): string | null {
+  const { holds, evictor } = stages;
+  const act = report.state === 'suspect' ? 'mark-unknown' : report.nextActs.at(-1);
+  const [hold] = act === undefined ? [] : holds.of(report.name, act);
+  if (hold !== undefined) return report.words(hold.kind);
+  return describeWait(scheduled && evictor.waitingPod(scheduled.pod));
+}
 
-  /** Undefined: the node does not exist. `previous`: as it was computed last. */
-  read(name: string, { cluster }: ClusterEvidence, previous: NodeRecord | undefined): NodeRecord | undefined {
-    const report = readNode(name, this.#sources, cluster);
-    if (report === undefined) return undefined;
-    const { node, state, isSilent, ready, zone, policy, podViews } = report;
-    const known = previous?.uid === node.uid ? previous.cell : undefined;
-    const scheduled = this.#selectFirstEviction(report);
-    const next = buildNextStep(report, scheduled);
-    const cell = {
-      name,
-      zone: zone.zone,
-      policy: policy?.name ?? null,
-      state,
-      since: formatSince(report, known),
-      pods: podViews.length,
-      held: state === 'ready' ? null : this.#heldOf(report, scheduled),
-      next: next === undefined ? null : { what: next.what, at: steadyAt(next, known, cluster.now.wallMs) },
-    };
-    return { uid: node.uid, cell, isSilent, isHealthy: ready === 'True' && !isSilent, endsAtMs: endOf(report) };
-  }
-
-  /** Reason why nothing further happens to a node now: the first hold of what is next, or why the pod that is due first waits. */
-  #heldOf(report: NodeReport, scheduled: EvictionForecast | undefined): string | null {
-    const { holds, evictor } = this.#sources.stages;
-    const act = report.state === 'suspect' ? 'mark-unknown' : report.nextActs.at(-1);
-    const [hold] = act === undefined ? [] : holds.of(report.name, act);
-    if (hold !== undefined) return report.words(hold.kind);
-    return describeWait(scheduled && evictor.waitingPod(scheduled.pod));
-  }
-
-  /**
-   * The pod of a node that is evicted first, of those that are scheduled because of its taints. For how long a pod waits because of its
-   * policy is not read: that costs time proportional to the pods that wait.
-   */
-  #selectFirstEviction(report: NodeReport): EvictionForecast | undefined {
-    if (!report.node.taints.some(({ effect }) => effect === 'NoExecute')) return undefined;
-    const { evictor } = this.#sources.stages;
-    const timed = report.podViews.flatMap((view) => {
-      const pod = podKey(view);
-      const eviction = evictor.timedEviction(pod);
-      return eviction === undefined ? [] : [{ pod, eviction, isWaiting: evictor.waitingPod(pod) !== undefined }];
-    });
-    // What holds a node is the same for all pods of a kind.
-    const kinds = Map.groupBy(timed, ({ eviction, isWaiting }) => `${eviction.forHealth} ${isWaiting}`);
-    const firsts = [...kinds.values()].flatMap(
-      (pods) => selectSoonest(pods.map((each) => ({ ...each, atMs: each.eviction.atMs }))) ?? [],
-    );
-    return selectSoonest(
-      firsts.map(({ pod, eviction, isWaiting }) => {
-        const forecast = buildScheduledForecast({ pod, wait: undefined }, eviction, report);
-        return isWaiting ? { ...forecast, atMs: Infinity } : forecast;
-      }),
-    );
-  }
+/**
+ * The pod of a node that is evicted first, of those that are scheduled because of its taints. For how long a pod waits because of its
+ * policy is not read: that costs time proportional to the pods that wait.
+ */
+function selectFirstEviction(report: NodeReport, { stages }: DashboardSources): EvictionForecast | undefined {
+  if (!report.node.taints.some(({ effect }) => effect === 'NoExecute')) return undefined;
+  const { evictor } = stages;
+  const timed = report.podViews.flatMap((view) => {
+    const pod = podKey(view);
+    const eviction = evictor.timedEviction(pod);
+    return eviction === undefined ? [] : [{ pod, eviction, isWaiting: evictor.waitingPod(pod) !== undefined }];
+  });
+  // What holds a node is the same for all pods of a kind.
+  const kinds = Map.groupBy(timed, ({ eviction, isWaiting }) => `${eviction.forHealth} ${isWaiting}`);
+  const firsts = [...kinds.values()].flatMap(
+    (pods) => selectSoonest(pods.map((each) => ({ ...each, atMs: each.eviction.atMs }))) ?? [],
+  );
+  return selectSoonest(
+    firsts.map(({ pod, eviction, isWaiting }) => {
+      const forecast = buildScheduledForecast({ pod, wait: undefined }, eviction, report);
+      return isWaiting ? { ...forecast, atMs: Infinity } : forecast;
+    }),
+  );
 }
 
 /** What happens if nothing changes. What only a silence would bring does not count while the node sends heartbeats. */

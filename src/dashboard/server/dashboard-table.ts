@@ -3,7 +3,7 @@ import type { NodeCell } from '../protocol.ts';
 import type { CellTally, CountedCell } from './cell-tally.ts';
 import { NodeMarks } from './node-marks.ts';
 import { Sweep } from './sweep.ts';
-import { DashboardNodes, type NodeRecord } from './dashboard-nodes.ts';
+import { type NodeRecord, readNodeRecord } from './dashboard-nodes.ts';
 import { type DashboardSources, readSilence } from './dashboard-sources.ts';
 import { readClusterEvidence, type ClusterEvidence } from './cluster-evidence.ts';
 
@@ -20,7 +20,6 @@ interface DashboardTableOptions {
 
 export class DashboardTable {
   readonly #options: DashboardTableOptions;
-  readonly #nodes: DashboardNodes;
   readonly #marks = new NodeMarks();
   readonly #records = new Map<string, NodeRecord>();
   /** Nodes that are not ready, or for which something is held or expected. */
@@ -33,7 +32,6 @@ export class DashboardTable {
 
   constructor(options: DashboardTableOptions) {
     this.#options = options;
-    this.#nodes = new DashboardNodes(options.sources);
     const { store } = options.sources.informers.nodes;
     const all = { names: () => this.#everyName(), size: () => store.size + this.#records.size, steps: sweepSeconds };
     const active = { names: () => this.#active, size: () => this.#active.size, steps: activeSweepSeconds };
@@ -90,9 +88,9 @@ export class DashboardTable {
 
   /** Computes one node. */
   update(name: string, around: ClusterEvidence): void {
-    const { board, tally } = this.#options;
+    const { board, sources, tally } = this.#options;
     const before = this.#records.get(name);
-    const after = this.#nodes.read(name, around, before);
+    const after = readNodeRecord(name, sources, around, before);
     tally.replace(before && toCounted(before), after && toCounted(after));
     if (after === undefined) return this.#forget(name);
     this.#records.set(name, after);
@@ -107,7 +105,7 @@ export class DashboardTable {
     const { sources } = this.#options;
     const { clock } = sources;
     const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
-    return this.#nodes.read(name, readClusterEvidence(sources, now), this.#records.get(name))?.cell;
+    return readNodeRecord(name, sources, readClusterEvidence(sources, now), this.#records.get(name))?.cell;
   }
 
   clear(): void {

@@ -22,11 +22,6 @@ export class NodeMarks {
     else this.#due.set(name, atMs);
   }
 
-  forget(name: string): void {
-    this.#marked.delete(name);
-    this.#due.remove(name);
-  }
-
   /** Removes and returns the marked nodes. */
   take(nowMs: number): ReadonlySet<string> {
     this.addAll(this.#due.takeDue(nowMs));

@@ -1,6 +1,7 @@
 // The event stream of the server, opened again whenever it ends.
 import { estimateRetryMs, parseProblem, type Problem } from './describe-problem.ts';
-import { parseEventStream, type StreamEvent } from './parse-event-stream.ts';
+import { parseEventStream } from './parse-event-stream.ts';
+import type { DashboardStore } from './store.ts';
 
 /** The server sends at least a comment in 15 s. */
 const silenceMaxMs = 40_000;
@@ -15,30 +16,21 @@ interface Ending {
   readonly isClosed: boolean;
 }
 
-/** What a stream of events is for. */
-export interface StreamListener {
-  /** The server answers. `date`: the header of its answer. */
-  opened(date: string | null): void;
-  received(event: StreamEvent): void;
-  /** The stream ended; the next attempt is in `retryMs`. */
-  lost(problem: Problem, retryMs: number): void;
-}
-
 /** Reads the stream until the page is closed. */
-export async function followEventStream(url: URL, listener: StreamListener): Promise<never> {
+export async function followEventStream(url: URL, store: DashboardStore): Promise<never> {
   let failures = 0;
   for (;;) {
     const startedAtMs = Date.now();
-    const { problem, retryAfter, isClosed } = await readStream(url, listener);
+    const { problem, retryAfter, isClosed } = await readStream(url, store);
     const isOrdinary = isClosed && Date.now() - startedAtMs >= ordinaryMs;
     failures = isOrdinary ? 0 : failures + 1;
     const retryMs = isOrdinary ? 0 : estimateRetryMs(failures, retryAfter);
-    if (!isOrdinary) listener.lost(problem, retryMs);
+    if (!isOrdinary) store.lost(problem, retryMs);
     await new Promise((resolve) => setTimeout(resolve, retryMs));
   }
 }
 
-async function readStream(url: URL, listener: StreamListener): Promise<Ending> {
+async function readStream(url: URL, store: DashboardStore): Promise<Ending> {
   const abort = new AbortController();
   let timer = setTimeout(() => abort.abort(), silenceMaxMs);
   let hadEvents = false;
@@ -52,7 +44,7 @@ async function readStream(url: URL, listener: StreamListener): Promise<Ending> {
       const problem = parseProblem(response.status, await response.text());
       return { problem, retryAfter: response.headers.get('retry-after'), isClosed: false };
     }
-    listener.opened(response.headers.get('date'));
+    store.opened(response.headers.get('date'));
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = '';
     for (;;) {
@@ -62,7 +54,7 @@ async function readStream(url: URL, listener: StreamListener): Promise<Ending> {
       timer = setTimeout(() => abort.abort(), silenceMaxMs);
       const parsed = parseEventStream(rest, value);
       ({ rest } = parsed);
-      for (const event of parsed.events) listener.received(event);
+      for (const event of parsed.events) store.received(event);
       hadEvents ||= parsed.events.length > 0;
     }
     return { problem: { status: 0, message: '' }, retryAfter: null, isClosed: hadEvents };

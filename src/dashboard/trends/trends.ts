@@ -35,7 +35,7 @@ export function Trends({ samples, everySeconds, palette }: TrendsProps): JSX.Ele
   );
 }
 
-interface PlotFigureProps {
+export interface PlotFigureProps {
   readonly trend: Trend;
   readonly times: readonly number[];
   readonly palette: Palette;
@@ -66,12 +66,13 @@ function PlotFigure({ trend, times, palette }: PlotFigureProps): JSX.Element {
   );
 }
 
-function PlotArea({
-  trend,
-  times,
-  palette,
-  onPoint,
-}: PlotFigureProps & { readonly onPoint: (index: number | null) => void }): JSX.Element {
+interface PlotAreaProps extends PlotFigureProps {
+  readonly onPoint: (index: number | null) => void;
+  /** Where the cursor is set, in seconds; absent: it follows the pointer alone. */
+  readonly cursor?: number;
+}
+
+export function PlotArea({ trend, times, palette, onPoint, cursor }: PlotAreaProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const { width } = useSize(place);
@@ -86,5 +87,10 @@ function PlotArea({
   useEffect(() => {
     plot.current?.setData([[...times], ...trend.series.map(({ values }) => [...values])]);
   }, [times, palette, width]);
+  useEffect(() => {
+    const drawn = plot.current;
+    // The cursor of the other plots follows by itself.
+    if (cursor !== undefined) drawn?.setCursor({ left: drawn.valToPos(cursor, 'x'), top: 0 }, false);
+  }, [cursor, times, palette, width]);
   return h('div', { class: 'plot-area', ref: place, 'aria-hidden': 'true' });
 }

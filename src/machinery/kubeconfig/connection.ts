@@ -25,9 +25,9 @@ const proxySchemes = ['http:', 'https:', 'socks5:'];
 
 export interface LoadConnectionOptions {
   /** Only this file. */
-  readonly kubeconfig?: string;
+  readonly kubeconfig?: string | undefined;
   /** Defaults to the current context. */
-  readonly context?: string;
+  readonly context?: string | undefined;
   /** Prefix of the service account directory. */
   readonly root?: string;
   /** Defaults to the system clock. */

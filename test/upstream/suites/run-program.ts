@@ -55,7 +55,7 @@ async function endOf(child: ChildProcess, { guard, interrupted, stopMsMax }: Pro
     child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
   });
   if (pid === undefined) return ended;
-  guard.addGroup(pid);
+  guard.add(-pid);
   let kill: NodeJS.Timeout | undefined;
   const stop = (): void => {
     signalGroup(pid, 'SIGTERM');
@@ -68,7 +68,7 @@ async function endOf(child: ChildProcess, { guard, interrupted, stopMsMax }: Pro
     clearTimeout(kill);
     interrupted.removeEventListener('abort', stop);
     signalGroup(pid, 'SIGKILL');
-    guard.dropGroup(pid);
+    guard.drop(-pid);
   }
 }
 

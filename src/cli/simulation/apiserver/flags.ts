@@ -21,7 +21,6 @@ export const apiserverFlags = [
     flag.text(
       'data-dir',
       'Folder that keeps objects, versions, certificate and admin token across restarts, also after kill -9; if not set, all is in memory',
-      {},
     ),
   ]),
   ...flagGroup('Access', [
@@ -30,7 +29,7 @@ export const apiserverFlags = [
       'AlwaysAllow permits everything to every user with a token; RBAC permits what roles and bindings grant, and creates those of a new cluster',
       { default: 'AlwaysAllow', choices: ['AlwaysAllow', 'RBAC'] },
     ),
-    flag.text('token-auth-file', 'Users besides the administrator, one a line: token,user,uid,"group1,group2"', {}),
+    flag.text('token-auth-file', 'Users besides the administrator, one a line: token,user,uid,"group1,group2"'),
   ]),
   ...flagGroup('Controllers', [
     flag.text(

@@ -1,11 +1,8 @@
 // Users of `--token-auth-file`, in the format of kube-apiserver: lines of token, user name, uid and, optionally, groups in
 // quotes and separated by commas.
-interface FileUser {
-  readonly token: string;
-  readonly user: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-}
+import type { TokenUser } from '../../../hollow-cluster/apiserver/http/static-tokens.ts';
+
+type FileUser = Required<TokenUser>;
 
 /** The users, or what is wrong with the file. Tokens are not part of the messages. */
 export function parseTokenFile(text: string): { readonly users: readonly FileUser[] } | { readonly problem: string } {

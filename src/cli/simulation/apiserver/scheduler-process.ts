@@ -1,12 +1,8 @@
 // The scheduler stand-in with its clients: it uses the API as kube-scheduler does.
-import type { Connection } from '../../../machinery/kube-client/connection.ts';
-import { HttpKubeApi } from '../../../machinery/kube-client/kube-api.ts';
+import { HttpKubeApi, type HttpKubeApiOptions } from '../../../machinery/kube-client/kube-api.ts';
 import { PromMeter } from '../../../machinery/adapters/prom-meter.ts';
 import { EventBroadcaster } from '../../../machinery/events/event-broadcaster.ts';
 import { nodeInformer, podInformer } from '../../../hollow-cluster/kubelet/fleet/fleet-informers.ts';
-import type { Clock } from '../../../machinery/ports/clock.ts';
-import type { Logger } from '../../../machinery/ports/logger.ts';
-import type { Random } from '../../../machinery/ports/random.ts';
 import { Scheduler, schedulerName } from '../../../hollow-cluster/scheduler/scheduler.ts';
 import { userAgent } from '../../io/version.ts';
 
@@ -14,12 +10,7 @@ const requestLimits = { qps: 500, burst: 1_000 } as const;
 const eventLimits = { qps: 100, burst: 200 } as const;
 const flushMs = 500;
 
-interface SchedulerProcessOptions {
-  readonly connection: Connection;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-}
+type SchedulerProcessOptions = Required<Pick<HttpKubeApiOptions, 'connection' | 'clock' | 'random' | 'logger'>>;
 
 /** Schedules pods until the signal aborts; then all its connections are closed. */
 export async function runScheduler(options: SchedulerProcessOptions, signal: AbortSignal): Promise<void> {

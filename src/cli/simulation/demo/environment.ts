@@ -61,7 +61,8 @@ export class DemoEnvironment {
   readonly kubeconfigFile: string;
   readonly server: DemoApiServer;
   readonly #options: DemoEnvironmentOptions;
-  readonly #demoApi: HttpKubeApi;
+  /** A client of the demo itself, which is neither the controller nor a node. */
+  readonly api: HttpKubeApi;
   readonly #meters = new WeakMap<ControllerProcess, PromMeter>();
   readonly #decisionListeners = new Set<(noted: NotedDecision) => void>();
   readonly #lifetime = new AbortController();
@@ -74,14 +75,14 @@ export class DemoEnvironment {
     this.kubeconfigFile = kubeconfigFile;
     const demoMeter = new PromMeter();
     const dependencies = { connection, clock, random, logger };
-    this.#demoApi = new HttpKubeApi({
+    this.api = new HttpKubeApi({
       ...dependencies,
       ...unlimited,
       meter: demoMeter,
       userAgent: userAgent('demo'),
       fieldManager: 'nlc-demo',
     });
-    const watching = { clock, random, logger, meter: demoMeter, api: this.#demoApi };
+    const watching = { clock, random, logger, meter: demoMeter, api: this.api };
     const identity = (view: { readonly uid: string; readonly resourceVersion: string }) => view;
     this.fleet = new HollowFleet({ ...watching, nodes: fleetNodes(), profile: demoProfile });
     this.nodes = new SharedInformer({ ...watching, resource: 'nodes', transform: transformNode, identity });
@@ -120,17 +121,12 @@ export class DemoEnvironment {
     if (this.#options.pods !== false) await this.#bindPods(signal);
   }
 
-  /** A client of the demo itself, which is neither the controller nor a node. */
-  get api(): HttpKubeApi {
-    return this.#demoApi;
-  }
-
   async stop(): Promise<void> {
     // Requests that the server holds would delay the end.
     this.server.endStall();
     this.#lifetime.abort();
     await Promise.all(this.#running);
-    await this.#demoApi.close();
+    await this.api.close();
     await this.server.close();
   }
 
@@ -205,7 +201,7 @@ export class DemoEnvironment {
     const { clock } = this.#options;
     const lifetime = this.#lifetime.signal;
     const create = (pod: KubeObject): Promise<KubeObject> =>
-      retryRefused(() => this.#demoApi.create('pods', pod, { signal: lifetime }), clock, lifetime);
+      retryRefused(() => this.api.create('pods', pod, { signal: lifetime }), clock, lifetime);
     const manifests = allNodeNames().flatMap(podsOf);
     for (let from = 0; from < manifests.length && !signal.aborted; from += podsCreatedAtOnceMax) {
       const some = manifests.slice(from, from + podsCreatedAtOnceMax);

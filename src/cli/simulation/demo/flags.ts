@@ -18,7 +18,6 @@ export const demoFlags = [
     flag.text(
       'control-plane',
       'Folder with etcd and kube-apiserver, on which the demo runs in place of the embedded API server; with --with-workloads also kube-scheduler and kube-controller-manager, if they are in it',
-      {},
     ),
     flag.integer('port', 'Port of the API server; 0 selects a free port', {
       default: 0,
@@ -40,7 +39,6 @@ export const demoFlags = [
     flag.text(
       'kubeconfig-out',
       'Kubeconfig file to write; if not set, a file in a temporary directory that is removed at the end',
-      {},
     ),
   ]),
   ...logFlags,

@@ -64,7 +64,7 @@ export class TextReporter implements Reporter {
   }
 
   flush(): void {
-    for (const group of groupSimilar(this.#waiting.splice(0))) this.#printGroup(group);
+    for (const group of Map.groupBy(this.#waiting.splice(0), similarityKey).values()) this.#printGroup(group);
   }
 
   #printGroup(group: readonly Decision[]): void {
@@ -86,16 +86,6 @@ function wordFor(decision: Decision): string {
   if ('node' in decision) return decision.kind.startsWith('taint') ? 'taint' : 'node';
   if ('zone' in decision) return 'zone';
   return decision.kind === 'write-failed' ? 'write' : 'cluster';
-}
-
-function groupSimilar(decisions: readonly Decision[]): readonly (readonly Decision[])[] {
-  const groups = new Map<string, Decision[]>();
-  for (const decision of decisions) {
-    const group = groups.get(similarityKey(decision)) ?? [];
-    group.push(decision);
-    groups.set(similarityKey(decision), group);
-  }
-  return [...groups.values()];
 }
 
 function similarityKey(decision: Decision): string {

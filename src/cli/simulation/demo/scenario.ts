@@ -68,6 +68,17 @@ function podsOfKind({ environment }: World, node: string, kind: PodKind): readon
 const staying = (pods: readonly PodView[]): readonly string[] =>
   pods.filter((pod) => !pod.terminating).map((pod) => pod.name);
 
+/** Undefined if there are as many pods as expected, and all are Ready. */
+function withUnreadyPods({ environment }: World, expected: number): string | undefined {
+  const { size } = environment.pods.store;
+  if (size !== expected) return `${size} pods instead of ${expected}`;
+  const unready = environment.allPods().filter(({ ready }) => ready !== 'True');
+  return expectNone(
+    unready.map(({ name }) => name),
+    'not Ready',
+  );
+}
+
 function evictions({ decisions }: World): number {
   return decisions.filter(({ kind }) => kind === 'pod-evicted').length;
 }
@@ -93,16 +104,7 @@ const healthy: Scene = {
     {
       what: 'every pod is Ready',
       withinMs: 30_000,
-      missing: ({ environment }) => {
-        const unready = environment.allPods().filter(({ ready }) => ready !== 'True');
-        const expected = allNodeNames().length * podsPerNode;
-        if (environment.pods.store.size !== expected)
-          return `${environment.pods.store.size} pods instead of ${expected}`;
-        return expectNone(
-          unready.map(({ name }) => name),
-          'not Ready',
-        );
-      },
+      missing: (world) => withUnreadyPods(world, allNodeNames().length * podsPerNode),
     },
     {
       what: 'the controller has processed every node and has no writes left',
@@ -330,18 +332,7 @@ const allRecovered: Scene = {
     {
       what: 'the evicted pods are deleted, and every other pod is Ready again',
       withinMs: 30_000,
-      missing: (world) => {
-        const expected = allNodeNames().length * podsPerNode - evictions(world);
-        if (world.environment.pods.store.size !== expected)
-          return `${world.environment.pods.store.size} pods instead of ${expected}`;
-        return expectNone(
-          world.environment
-            .allPods()
-            .filter(({ ready }) => ready !== 'True')
-            .map(({ name }) => name),
-          'not Ready',
-        );
-      },
+      missing: (world) => withUnreadyPods(world, allNodeNames().length * podsPerNode - evictions(world)),
     },
     {
       what: 'no pod that tolerates the taints without a limit was deleted',

@@ -2,6 +2,7 @@
 import { formatTime } from '../../../machinery/api/timestamps.ts';
 import { zoneOf } from '../../../machinery/api/topology.ts';
 import { zoneName } from '../../../machinery/api/zone.ts';
+import { buildZoneRows } from '../../../dashboard/build-zone-rows.ts';
 import type { HoldBanner, NodeCell, ZoneRow } from '../../../dashboard/protocol.ts';
 import type { ActiveFault } from '../../../hollow-cluster/kubelet/faults/fault-injector.ts';
 import type { FleetNode } from '../../../hollow-cluster/kubelet/faults/select-nodes.ts';
@@ -14,27 +15,8 @@ export function selectZone({ labels }: Pick<FleetNode, 'labels'>): string {
 }
 
 /** By name. The fleet does not know what a controller does with a zone. */
-export function buildZoneRows(cells: readonly NodeCell[]): readonly ZoneRow[] {
-  const counts = new Map<string, { nodes: number; unready: number }>();
-  for (const { zone, state } of cells) {
-    const count = counts.get(zone) ?? { nodes: 0, unready: 0 };
-    count.nodes += 1;
-    if (state !== 'ready' && state !== 'suspect') count.unready += 1;
-    counts.set(zone, count);
-  }
-  return [...counts]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { nodes, unready }]) => ({
-      name,
-      outer: null,
-      condition: null,
-      nodes,
-      unready,
-      ratePerSecond: null,
-      tokens: null,
-      waiting: null,
-      drainSeconds: null,
-    }));
+export function buildFleetZones(cells: readonly NodeCell[]): readonly ZoneRow[] {
+  return buildZoneRows(cells, null);
 }
 
 /** The oldest {@link holdsMax} faults. `beganAtMs`: by the id of the fault. */

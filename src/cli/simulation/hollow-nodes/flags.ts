@@ -50,7 +50,7 @@ export const hollowNodesFlags = [
       pattern: namePrefix,
       patternMeaning: 'a name of up to 53 lower-case letters, digits and -',
     }),
-    flag.map('node-labels', 'Additional labels of every node', {}),
+    flag.map('node-labels', 'Additional labels of every node'),
     flag.text('register-with-taints', 'Taints of every node at registration', {
       pattern: taintTextsPattern,
       patternMeaning: 'comma-separated taints, KEY=VALUE:EFFECT or KEY:EFFECT',
@@ -128,7 +128,7 @@ export const hollowNodesFlags = [
     }),
   ]),
   ...flagGroup('Static pods', [
-    flag.text('pod-manifest-path', 'File or directory of static pod manifests for every node', {}),
+    flag.text('pod-manifest-path', 'File or directory of static pod manifests for every node'),
     flag.duration(
       'file-check-frequency',
       'Interval at which the manifest files are read, in addition to file change notifications',
@@ -147,28 +147,25 @@ export const hollowNodesFlags = [
     flag.text(
       'script',
       'File with a fault script: faults and their times, measured from when all nodes are registered',
-      {},
     ),
     flag.integer('seed', 'Seed of the random number generator, to repeat a run; random by default', {
       range: { min: 0, max: 2 ** 31 },
     }),
-    flag.text('ground-truth-log', 'File for the faults that were injected, one JSON object per line', {}),
+    flag.text('ground-truth-log', 'File for the faults that were injected, one JSON object per line'),
     flag.address('control-address', 'Address of /status, /nodes, /faults, /metrics, /livez and /readyz', {
       default: '0',
     }),
     flag.text(
       'control-token-file',
       'File with the bearer token for --control-address; required unless it is a loopback address',
-      {},
     ),
   ]),
   ...flagGroup('API server', [
     flag.text(
       'kubeconfig',
       'Kubeconfig file; required, because pods that are scheduled to hollow nodes do not run anywhere',
-      {},
     ),
-    flag.text('context', 'Kubeconfig context to use instead of the current one', {}),
+    flag.text('context', 'Kubeconfig context to use instead of the current one'),
     flag.number('kube-api-qps', 'Requests per second of all nodes together, not counting watches; 0: no limit', {
       default: 0,
       range: { min: 0 },

@@ -18,7 +18,7 @@ import { Alarm } from '../../../machinery/supervision/alarm.ts';
 import type { Action } from '../actions/action-schema.ts';
 import type { ActionResult, Actions } from '../actions/actions.ts';
 import { NodeCuts } from '../actions/node-cuts.ts';
-import { buildFaultBanners, buildZoneRows, selectZone } from './build-fleet-rows.ts';
+import { buildFaultBanners, buildFleetZones, selectZone } from './build-fleet-rows.ts';
 import { FleetTimeline } from './fleet-timeline.ts';
 
 interface FleetDashboardOptions {
@@ -79,7 +79,7 @@ export class FleetDashboard {
     const { fleet } = this.#options;
     const cells = [...fleet.nodes()].map((node) => this.#cell(node));
     for (const cell of cells) this.#board.set(cell);
-    this.#board.setZones(buildZoneRows(cells));
+    this.#board.setZones(buildFleetZones(cells));
     this.#board.setCluster({
       at: this.#now(),
       mode: 'hollow-nodes',

@@ -41,17 +41,9 @@ export class Guard {
     return this.#shell.pid ?? -1;
   }
 
+  /** A negative id registers all processes of the group that this process leads. */
   add(pid: number): void {
     this.#send(`add ${pid}\n`);
-  }
-
-  /** Registers a process that leads a group, with all processes of the group. */
-  addGroup(pid: number): void {
-    this.add(-pid);
-  }
-
-  dropGroup(pid: number): void {
-    this.drop(-pid);
   }
 
   /** Unregisters a process that has ended, because its id may be reused. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   buildFaultBanners,
-  buildZoneRows,
+  buildFleetZones,
   selectZone,
 } from '../../../../../src/cli/simulation/hollow-nodes/build-fleet-rows.ts';
 import type { NodeCell, NodeState } from '../../../../../src/dashboard/protocol.ts';
@@ -18,7 +18,7 @@ test('the zone of a node is that of a controller without policies', () => {
 });
 
 test('zones by name, with the number of nodes that are not ready; a silent node is ready until the API server shows it', () => {
-  const rows = buildZoneRows([
+  const rows = buildFleetZones([
     cell('r/b', 'ready'),
     cell('r/a', 'suspect'),
     cell('r/b', 'unreachable'),
