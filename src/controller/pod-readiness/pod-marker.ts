@@ -1,15 +1,14 @@
 import type { NodeView } from '../../machinery/api/node.ts';
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { Change } from '../../machinery/informer/informer.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
-import type { Meter } from '../../machinery/ports/meter.ts';
 import { backOffAtLeast, forget, park, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { batchedResync } from '../../machinery/supervision/batched-resync.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
-import type { CommandWriter, PodSource } from '../model/commands.ts';
-import { type DecisionSink, evaluationFailed } from '../model/decisions.ts';
+import type { PodSource } from '../model/commands.ts';
+import { evaluationFailed } from '../model/decisions.ts';
 import { podNodeNotReady } from './events.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
 const writesAtOnceMax = 8;
 const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
@@ -35,17 +34,13 @@ interface PodMarkingSlots {
   nextDueMs(): number;
 }
 
-interface PodMarkerOptions {
+interface PodMarkerOptions extends Omit<StageDependencies, 'nodes'> {
   readonly pods: PodSource;
   /** Index of the pod store by node. */
   readonly podsByNode: string;
   readonly stateOf: (node: string) => NodeMarkingState | undefined;
   readonly slots: PodMarkingSlots;
-  readonly writer: CommandWriter;
-  readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
-  readonly meter: Meter;
-  readonly clock: Clock;
 }
 
 /** State of the pod's node. */
