@@ -58,7 +58,7 @@ export class NodePolicies {
   }
 
   /** The grace periods of this node: those of its policy, and else those of the controller. */
-  gracesOf(node: string): GracePeriods {
+  current(node: string): GracePeriods {
     return this.#derive(node)?.graces ?? this.#options.options.current();
   }
 
