@@ -20,7 +20,6 @@ import type { StageDependencies } from '../model/dependencies.ts';
 export const daemonSetsByNamespace = 'namespace';
 
 const deletesAtOnceMax = 16;
-const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 const heldRecheckMs = 1_000;
 /** An accepted deletion must be visible in the pod within this time, or it is sent again. */
 const deletionShowsMsMax = 30_000;
@@ -67,7 +66,7 @@ type PodOfEvictedNode = Pick<PodView, 'namespace' | 'labels' | 'terminating' | '
 export class PodDeleter {
   readonly #options: PodDeleterOptions;
   readonly #tasks = new Map<string, Task>();
-  readonly #queue = new WorkQueue(retryLimits);
+  readonly #queue = new WorkQueue();
   readonly #loop: WorkLoop;
   readonly #tokens: TokenQueues;
 

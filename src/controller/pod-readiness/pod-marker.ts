@@ -9,30 +9,30 @@ import type { PodSource } from '../model/commands.ts';
 import { evaluationFailed } from '../model/decisions.ts';
 import { podNodeNotReady } from './events.ts';
 import type { StageDependencies } from '../model/dependencies.ts';
+import type { PodMarkingQueues } from './pod-marking-queues.ts';
 
 const writesAtOnceMax = 8;
-const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 
 /** Interval of checks for the end of a hold. */
 const heldRecheckMs = 1_000;
 /** Interval of checks for the next slot during a hold. */
 const heldServeMs = 100;
 
-/** Slots for silent nodes: see PodMarkingQueues. */
-interface PodMarkingSlots {
-  admits(node: string): boolean;
-  enqueue(node: string): void;
-  dequeue(node: string): void;
-  isPaused(): boolean;
-  isHeld(node: string): boolean;
-  isMarked(pod: PodView): boolean;
-  noteMarked(pod: PodView): void;
-  forgetPod(pod: PodView): void;
-  queuedNodes(): Iterable<string>;
-  serve(wants: (node: string) => boolean, takeSlot: (node: string) => void): void;
-  /** The earliest time of a slot, on the monotonic clock, holds disregarded; Infinity where no node waits. */
-  nextDueMs(): number;
-}
+/** Slots for silent nodes. */
+type PodMarkingSlots = Pick<
+  PodMarkingQueues,
+  | 'admits'
+  | 'enqueue'
+  | 'dequeue'
+  | 'isPaused'
+  | 'isHeld'
+  | 'isMarked'
+  | 'noteMarked'
+  | 'forgetPod'
+  | 'queuedNodes'
+  | 'serve'
+  | 'nextDueMs'
+>;
 
 interface PodMarkerOptions extends Omit<StageDependencies, 'nodes'> {
   readonly pods: PodSource;
@@ -55,7 +55,7 @@ export interface NodeMarkingState {
 /** Marks the pods of silent nodes not ready, so that Services stop sending them traffic. */
 export class PodMarker {
   readonly #options: PodMarkerOptions;
-  readonly #queue = new WorkQueue(retryLimits);
+  readonly #queue = new WorkQueue();
   readonly #loop: WorkLoop;
   /** Nodes found at the takeover; their pods are evaluated in batches. */
   readonly #resync: WorkLoop;
@@ -81,7 +81,6 @@ export class PodMarker {
     const { clock, decisions } = this.#options;
     return batchedResync({
       clock,
-      retryLimits,
       resync: (node) => this.#evaluateNewOn(node),
       onFault: (node, error) => {
         decisions.note(evaluationFailed('marking of pods', node, error));

@@ -38,7 +38,6 @@ import type { Now } from '../model/node-state.ts';
 export const podsByNode = 'node';
 
 const deletesAtOnceMax = 16;
-const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 const unwantedRecheckMs = 1_000;
 /** Due pods processed in a row: each is evaluated against up to thousands of taints and tolerations. */
 const dueInARow = 64;
@@ -59,7 +58,7 @@ export class TaintEvictor {
   readonly #removal: PodRemoval;
   /** Timed evictions, by `namespace/name`. */
   readonly #timed = new Map<string, TimedEviction>();
-  readonly #queue = new WorkQueue(retryLimits);
+  readonly #queue = new WorkQueue();
   readonly #loop: WorkLoop;
   /** Tainted nodes found at the takeover; their pods are evaluated in batches. */
   readonly #batchedResync: WorkLoop;
@@ -109,7 +108,6 @@ export class TaintEvictor {
     const { clock, decisions } = this.#options;
     return batchedResync({
       clock,
-      retryLimits,
       resync: (node) => this.#evaluatePodsOf(node, this.#tookOver),
       onFault: (node, error) => {
         decisions.note(evaluationFailed('taint eviction', node, error));
