@@ -6,7 +6,7 @@ import { parseTimestamp } from '../machinery/api/timestamps.ts';
 import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../machinery/api/topology.ts';
 import { zoneLevels } from '../machinery/api/zone.ts';
 import type { StoreReader } from '../machinery/informer/informer.ts';
-import type { Clock } from '../machinery/ports/clock.ts';
+import { type Clock, instantOf } from '../machinery/ports/clock.ts';
 import type { EventRecorder } from '../machinery/ports/event-recorder.ts';
 import type { Meter } from '../machinery/ports/meter.ts';
 import { readyOf, unobservedRenewalMs } from './health/assess-node.ts';
@@ -301,7 +301,7 @@ export class MonitorPass {
   /** Taints added by the previous leader count against the zone's rate: a restart does not refill the bucket. */
   #restoreSpentTokens(node: NodeView, zone: string): void {
     const { queues, clock } = this.#options;
-    const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+    const now = instantOf(clock);
     const queue = queues.ensure(zone, now.monotonicMs);
     for (const { timeAdded } of healthTaintsOf(node.taints)) {
       const addedAtMs = parseTimestamp(timeAdded);
