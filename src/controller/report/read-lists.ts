@@ -1,5 +1,6 @@
 // Lists of nodes by state and of pods by the time of their eviction. They cost time proportional to the nodes or the scheduled pods,
 // and an outlook for each node that is listed.
+import { compare } from '../../machinery/api/compare.ts';
 import { instantOf } from '../../machinery/ports/clock.ts';
 import { objectKey } from '../../machinery/api/object-key.ts';
 import { buildNodeOutlook } from './build-node-outlook.ts';
@@ -59,9 +60,4 @@ export function readEvictionList({ stages, informers, clock }: ReportSources, li
     return { pod, node, when: formatEstimate(atMs, now) };
   });
   return { evictions, total: scheduled.length };
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
