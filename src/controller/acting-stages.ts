@@ -20,7 +20,7 @@ import { PodGarbageCollector } from './pod-gc/pod-garbage-collector.ts';
 import { type NodeMarkingState, PodMarker } from './pod-readiness/pod-marker.ts';
 import { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
 import { removalRules } from './removal-rules.ts';
-import { podsByNode, TaintEvictor } from './taint-eviction/taint-evictor.ts';
+import { TaintEvictor } from './taint-eviction/taint-evictor.ts';
 import { evictionsTotal } from './tainting/metrics.ts';
 import { NoExecuteTainter } from './tainting/no-execute-tainter.ts';
 import { ApiWriter } from './writer/api-writer.ts';
@@ -154,7 +154,6 @@ function buildPodEvictor(stages: WritingStages, lifecycle: NodeLifecycleOptions)
     ...dependencies,
     options,
     pods: informers.pods.store,
-    podsByNode,
     daemonSets: informers.daemonSets.store,
     queues,
     zoneOf: (node) => policies.zoneOf(node),
@@ -251,7 +250,6 @@ function buildMarker(
   return new PodMarker({
     ...stages.dependencies,
     pods: stages.pods,
-    podsByNode,
     stateOf: (node) => markingStateOf(node, stages),
     slots: stages.marking,
     recorder: recorders.nodes,

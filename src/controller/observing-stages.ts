@@ -21,10 +21,10 @@ import { renewsWithinMs } from './model/renewals.ts';
 import type { ObservedSilence } from './outage/estimate-silences.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
 import { PolicyStage } from './policies/policy-stage.ts';
-import { podsByNode } from './taint-eviction/taint-evictor.ts';
 import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import { AwaitedHeartbeats, type NodeHeartbeats, type UnknownSince } from './zones/awaited-heartbeats.ts';
 import { ZoneTable } from './zones/zone-table.ts';
+import { podsByNode } from './model/indexes.ts';
 
 /** What stages read, and what wakes the loops. */
 interface Sources extends Pick<HoldingStages, 'nodes' | 'decisions'> {

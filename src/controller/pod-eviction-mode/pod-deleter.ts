@@ -15,9 +15,7 @@ import type { DeletionRate } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
 import { nodeControllerEviction } from './events.ts';
 import type { StageDependencies } from '../model/dependencies.ts';
-
-/** Name of the index of DaemonSets by namespace, which their store must have. */
-export const daemonSetsByNamespace = 'namespace';
+import { daemonSetsByNamespace } from '../model/indexes.ts';
 
 const deletesAtOnceMax = 16;
 const heldRecheckMs = 1_000;

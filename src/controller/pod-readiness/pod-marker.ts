@@ -10,6 +10,7 @@ import { evaluationFailed } from '../model/decisions.ts';
 import { podNodeNotReady } from './events.ts';
 import type { StageDependencies } from '../model/dependencies.ts';
 import type { PodMarkingQueues } from './pod-marking-queues.ts';
+import { podsByNode } from '../model/indexes.ts';
 
 const writesAtOnceMax = 8;
 
@@ -36,8 +37,6 @@ type PodMarkingSlots = Pick<
 
 interface PodMarkerOptions extends Omit<StageDependencies, 'nodes'> {
   readonly pods: PodSource;
-  /** Index of the pod store by node. */
-  readonly podsByNode: string;
   readonly stateOf: (node: string) => NodeMarkingState | undefined;
   readonly slots: PodMarkingSlots;
   readonly recorder: EventRecorder;
@@ -183,7 +182,7 @@ export class PodMarker {
   }
 
   #podsOf(node: string): readonly PodView[] {
-    return this.#options.pods.byIndex(this.#options.podsByNode, node);
+    return this.#options.pods.byIndex(podsByNode, node);
   }
 
   #evaluateNew(pod: PodView): void {

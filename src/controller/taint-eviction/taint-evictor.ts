@@ -34,9 +34,7 @@ import { cancellingDeletion, markingForDeletion } from './events.ts';
 import { evictionsScheduled, podDeletionDuration, podDeletionsTotal } from './metrics.ts';
 import type { TimedEviction } from './timed-eviction.ts';
 import type { Now } from '../model/node-state.ts';
-
-/** Name of the index of pods by node, which every pod store here must have. */
-export const podsByNode = 'node';
+import { podsByNode } from '../model/indexes.ts';
 
 const deletesAtOnceMax = 16;
 const unwantedRecheckMs = 1_000;
