@@ -185,8 +185,16 @@ module.exports = {
       comment:
         'The files on top of controller put stages together; a stage that imported one of them could not be used without it.',
       severity: 'error',
-      from: { path: '^src/controller/[^/]+/' },
+      from: { path: '^src/controller/[^/]+/', pathNot: '^src/controller/report/' },
       to: { path: '^src/controller/[^/]+\\.ts$' },
+    },
+    {
+      name: 'reports-know-stages-by-type',
+      comment:
+        'Reports read all stages: their list is written once, where they are put together, and no report builds one.',
+      severity: 'error',
+      from: { path: '^src/controller/report/' },
+      to: { path: '^src/controller/[^/]+\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'one-hand-writes',

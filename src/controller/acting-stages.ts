@@ -4,15 +4,13 @@ import { podKey, type PodView } from '../machinery/api/pod.ts';
 import { isOlder } from '../machinery/api/resource-version.ts';
 import type { StoreReader } from '../machinery/informer/informer.ts';
 import { MutationCache } from '../machinery/informer/mutation-cache.ts';
-import type { Clock } from '../machinery/ports/clock.ts';
-import type { Meter } from '../machinery/ports/meter.ts';
 import { FlappingWatch } from './flapping/flapping-watch.ts';
 import { graceOf, readyOf } from './health/assess-node.ts';
 import type { HealthRecord } from './health/health-record.ts';
 import type { NodeLifecycleOptions } from './lifecycle-options.ts';
 import { LiveNodes } from './live-nodes.ts';
-import type { ClosableWriter, CommandWriter, NodeSource, PodSource } from './model/commands.ts';
-import { type DecisionSink, evaluationFailed } from './model/decisions.ts';
+import type { ClosableWriter, PodSource } from './model/commands.ts';
+import { evaluationFailed } from './model/decisions.ts';
 import type { NodeEvictor } from './model/node-evictor.ts';
 import type { ObservingStages } from './observing-stages.ts';
 import { EvidenceWatch } from './out-of-service/evidence-watch.ts';
@@ -22,19 +20,11 @@ import { PodGarbageCollector } from './pod-gc/pod-garbage-collector.ts';
 import { type NodeMarkingState, PodMarker } from './pod-readiness/pod-marker.ts';
 import { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
 import { removalRules } from './removal-rules.ts';
-import { podsByNode, TaintEvictor } from './taint-eviction/taint-evictor.ts';
+import { TaintEvictor } from './taint-eviction/taint-evictor.ts';
 import { evictionsTotal } from './tainting/metrics.ts';
 import { NoExecuteTainter } from './tainting/no-execute-tainter.ts';
 import { ApiWriter } from './writer/api-writer.ts';
-
-/** Common dependencies of the acting stages. */
-interface Dependencies {
-  readonly nodes: NodeSource;
-  readonly writer: CommandWriter;
-  readonly decisions: DecisionSink;
-  readonly clock: Clock;
-  readonly meter: Meter;
-}
+import type { StageDependencies } from './model/dependencies.ts';
 
 interface WritingStages extends ObservingStages {
   readonly pods: PodSource;
@@ -42,7 +32,7 @@ interface WritingStages extends ObservingStages {
   readonly podResponses: MutationCache<PodView>;
   readonly writer: ClosableWriter;
   readonly liveNodes: LiveNodes;
-  readonly dependencies: Dependencies;
+  readonly dependencies: StageDependencies;
 }
 
 export interface ActingStages extends WritingStages {
@@ -164,7 +154,6 @@ function buildPodEvictor(stages: WritingStages, lifecycle: NodeLifecycleOptions)
     ...dependencies,
     options,
     pods: informers.pods.store,
-    podsByNode,
     daemonSets: informers.daemonSets.store,
     queues,
     zoneOf: (node) => policies.zoneOf(node),
@@ -261,7 +250,6 @@ function buildMarker(
   return new PodMarker({
     ...stages.dependencies,
     pods: stages.pods,
-    podsByNode,
     stateOf: (node) => markingStateOf(node, stages),
     slots: stages.marking,
     recorder: recorders.nodes,

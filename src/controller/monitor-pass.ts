@@ -1,37 +1,25 @@
 // One evaluation of the nodes that changed, are due, or are new, and then of the zones. It is synchronous, its cost
 // depends on the number of changes, and it writes nothing: the necessary actions are its result.
 import { findCondition } from '../machinery/api/conditions.ts';
-import type { LeaseView } from '../machinery/api/lease.ts';
 import type { NodeView } from '../machinery/api/node.ts';
 import { parseTimestamp } from '../machinery/api/timestamps.ts';
 import { isControlPlaneNode, isExcludedFromDisruption, zoneOf } from '../machinery/api/topology.ts';
 import { zoneLevels } from '../machinery/api/zone.ts';
 import type { StoreReader } from '../machinery/informer/informer.ts';
-import type { Clock } from '../machinery/ports/clock.ts';
+import { type Clock, instantOf } from '../machinery/ports/clock.ts';
 import type { EventRecorder } from '../machinery/ports/event-recorder.ts';
 import type { Meter } from '../machinery/ports/meter.ts';
-import type { Freshness } from './model/freshness.ts';
-import type { NodeSource } from './model/commands.ts';
-import type { FlappingWatch } from './flapping/flapping-watch.ts';
-import type { DecisionSink } from './model/decisions.ts';
 import { readyOf, unobservedRenewalMs } from './health/assess-node.ts';
 import { nodeRegistered, nodeRemoved } from './health/events.ts';
 import type { HealthRecord } from './health/health-record.ts';
-import type { HealthAssessment, HealthTable } from './health/health-table.ts';
+import type { HealthAssessment } from './health/health-table.ts';
 import { allNodesHealthDuration, uncoveredNodes, unnoticedSilentNodes } from './health/metrics.ts';
 import type { SilenceAnswer, Suspect } from './health/silence-confirmer.ts';
-import type { HealthTransitions } from './health/health-transitions.ts';
-import type { EvidenceWatch } from './out-of-service/evidence-watch.ts';
-import type { OutageWatch } from './outage/outage-watch.ts';
-import type { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
-import type { PolicyStage } from './policies/policy-stage.ts';
 import { healthTaintsOf } from './tainting/decide-taints.ts';
-import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
-import type { AwaitedHeartbeats } from './zones/awaited-heartbeats.ts';
-import type { Evaluation, ZoneChange, ZoneTable } from './zones/zone-table.ts';
+import type { Evaluation, ZoneChange } from './zones/zone-table.ts';
 import type { Now } from './model/node-state.ts';
-import type { NodeHolds } from './node-holds.ts';
 import { renewsWithinMs } from './model/renewals.ts';
+import type { ActingStages } from './acting-stages.ts';
 
 /** `timeAdded` has whole seconds: a taint may be up to this much younger. */
 const stampResolutionMs = 1_000;
@@ -41,28 +29,9 @@ const restMs = 1;
 /** A node without a heartbeat for so many grace periods that is Ready=True in the API counts as unnoticed. */
 const unnoticedGraces = 2;
 
-interface MonitorPassOptions {
-  readonly policies: Pick<
-    PolicyStage,
-    'current' | 'zoneOf' | 'modeOf' | 'observe' | 'evaluateBreakers' | 'forget' | 'maintenance' | 'noteMaintenance'
-  >;
-  readonly holds: Pick<NodeHolds, 'observe' | 'forget'>;
-  readonly awaited: Pick<AwaitedHeartbeats, 'forget'>;
-  readonly flapping: Pick<FlappingWatch, 'endsInMs' | 'takeEnded'>;
-  readonly nodes: NodeSource;
-  readonly store: Pick<StoreReader<NodeView>, 'keys' | 'get'>;
-  readonly leases: { get(node: string): LeaseView | undefined };
-  readonly health: HealthTable;
-  /** What came after evidence of fencing, also a heartbeat that only a live read showed. */
-  readonly evidence: Pick<EvidenceWatch, 'observeHeartbeat'>;
-  readonly transitions: Pick<HealthTransitions, 'conclude' | 'forget' | 'isWithheld'>;
-  readonly zones: ZoneTable;
-  readonly outage: OutageWatch;
-  readonly queues: ZoneTaintQueues;
-  readonly marking: Pick<PodMarkingQueues, 'forgetZone' | 'dropFullBuckets'>;
-  readonly freshness: Pick<Freshness, 'nowMs' | 'arrivalMs'>;
+interface MonitorPassOptions extends ActingStages {
+  readonly store: StoreReader<NodeView>;
   readonly recorder: EventRecorder;
-  readonly decisions: DecisionSink;
   readonly meter: Meter;
   readonly clock: Clock;
 }
@@ -332,7 +301,7 @@ export class MonitorPass {
   /** Taints added by the previous leader count against the zone's rate: a restart does not refill the bucket. */
   #restoreSpentTokens(node: NodeView, zone: string): void {
     const { queues, clock } = this.#options;
-    const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+    const now = instantOf(clock);
     const queue = queues.ensure(zone, now.monotonicMs);
     for (const { timeAdded } of healthTaintsOf(node.taints)) {
       const addedAtMs = parseTimestamp(timeAdded);

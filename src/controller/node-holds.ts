@@ -3,6 +3,7 @@ import type { NodeView } from '../machinery/api/node.ts';
 import { objectKey } from '../machinery/api/object-key.ts';
 import { hasTaint, taintKeys } from '../machinery/api/taints.ts';
 import type { Informer } from '../machinery/informer/informer.ts';
+import type { MutationCache } from '../machinery/informer/mutation-cache.ts';
 import type { Clock } from '../machinery/ports/clock.ts';
 import type { Meter } from '../machinery/ports/meter.ts';
 import type { WatchFreshness } from './freshness/watch-freshness.ts';
@@ -12,8 +13,8 @@ import type { HealthTransitions } from './health/health-transitions.ts';
 import { decideHold, everyAct, holdsOf } from './holds/decide-holds.ts';
 import { HoldLog } from './holds/hold-log.ts';
 import { HoldingWriter } from './holds/holding-writer.ts';
-import type { ClosableWriter, NodeSource } from './model/commands.ts';
-import type { DecisionSink } from './model/decisions.ts';
+import type { ClosableWriter } from './model/commands.ts';
+import type { DecisionLog } from './decision-log/decision-log.ts';
 import {
   type Act,
   type EvictionCount,
@@ -34,9 +35,11 @@ import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import type { AwaitedHeartbeats } from './zones/awaited-heartbeats.ts';
 import type { ZoneTable } from './zones/zone-table.ts';
 
-/** Read at each question. */
-interface HoldingStages {
-  readonly nodes: NodeSource;
+/** Of these holds follow. Read at each question. */
+export interface HoldingStages {
+  /** Nodes including live reads and the controller's own writes. */
+  readonly nodes: MutationCache<NodeView>;
+  /** The policy of each node, and what it holds. */
   readonly policies: PolicyStage;
   readonly freshness: WatchFreshness;
   readonly health: HealthTable;
@@ -44,8 +47,9 @@ interface HoldingStages {
   readonly zones: ZoneTable;
   readonly outage: OutageWatch;
   readonly queues: ZoneTaintQueues;
+  /** What the NoExecute taint of a silent node waits for. */
   readonly awaited: AwaitedHeartbeats;
-  readonly decisions: DecisionSink;
+  readonly decisions: DecisionLog;
 }
 
 interface NodeHoldsOptions {

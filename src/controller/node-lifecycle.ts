@@ -49,8 +49,7 @@ const passGapMs = 50;
 /** How long writes in flight may take at shutdown. */
 const drainMsMax = 5_000;
 
-export { podsByNode } from './taint-eviction/taint-evictor.ts';
-export { daemonSetsByNamespace } from './pod-eviction-mode/pod-deleter.ts';
+export { daemonSetsByNamespace, podsByNode } from './model/indexes.ts';
 
 /** All metrics of the controller. */
 export const controllerMetrics: readonly MetricDefinition[] = [

@@ -4,50 +4,30 @@ import type { NodeView } from '../machinery/api/node.ts';
 import type { Clock } from '../machinery/ports/clock.ts';
 import type { EventRecorder } from '../machinery/ports/event-recorder.ts';
 import type { Meter } from '../machinery/ports/meter.ts';
-import type { Freshness } from './model/freshness.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../machinery/queueing/work-queue.ts';
 import { abortReason } from '../machinery/supervision/abort.ts';
-import { type CommandWriter, evaluateAfterHold, mayHaveBeenDone, type NodeSource } from './model/commands.ts';
+import { evaluateAfterHold, mayHaveBeenDone } from './model/commands.ts';
 import type { FlappingTainter } from './flapping/flapping-tainter.ts';
 import type { NodeWork } from './node-work/decide-node-work.ts';
-import type { DecisionSink } from './model/decisions.ts';
 import { readyOf } from './health/assess-node.ts';
 import { nodeNotReady } from './health/events.ts';
-import type { HealthTable, HealthAssessment } from './health/health-table.ts';
+import type { HealthAssessment } from './health/health-table.ts';
 import { nodeHealthDuration } from './health/metrics.ts';
 import { UnansweredUnknowns } from './health/unanswered-unknowns.ts';
-import type { HealthTransitions } from './health/health-transitions.ts';
 import type { LabelKeeper } from './labels/label-keeper.ts';
 import type { MonitorPass } from './monitor-pass.ts';
-import type { OutageWatch } from './outage/outage-watch.ts';
-import type { OutOfServiceTainter } from './out-of-service/out-of-service-tainter.ts';
-import type { PodMarker } from './pod-readiness/pod-marker.ts';
 import type { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
-import type { ZoneTable } from './zones/zone-table.ts';
-import type { NodeEvictor } from './model/node-evictor.ts';
 import type { Now } from './model/node-state.ts';
+import type { ActingStages } from './acting-stages.ts';
 
 /** A NoSchedule taint waits this long for a NoExecute taint, to be written with it. */
 const taintTogetherMsMax = 250;
 
-interface NodeReconcilerOptions {
-  readonly nodes: NodeSource;
-  readonly health: Pick<HealthTable, 'evaluate'>;
-  readonly transitions: Pick<HealthTransitions, 'becomeSilent'>;
-  readonly outage: Pick<OutageWatch, 'outageClassOf'>;
-  readonly zones: Pick<ZoneTable, 'fullDisruption'>;
-  readonly monitor: Pick<MonitorPass, 'evaluated'>;
-  readonly zoneOf: (node: NodeView) => string;
+interface NodeReconcilerOptions extends Omit<ActingStages, 'flapping'> {
+  readonly monitor: MonitorPass;
   readonly noSchedule: NoScheduleTainter;
-  readonly noExecute: Pick<NodeEvictor, 'reconcile' | 'revokeNoExecute' | 'start'>;
-  readonly outOfService: Pick<OutOfServiceTainter, 'reconcile' | 'forget' | 'size'>;
-  readonly flapping: Pick<FlappingTainter, 'reconcile' | 'forget' | 'size'>;
+  readonly flapping: FlappingTainter;
   readonly labels: LabelKeeper;
-  readonly marker: Pick<PodMarker, 'evaluateNode'>;
-  /** The health clock, which stands still while watches are stale. */
-  readonly freshness: Pick<Freshness, 'nowMs' | 'staleness'>;
-  readonly writer: CommandWriter;
-  readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
   readonly meter: Meter;
   readonly clock: Clock;
@@ -127,10 +107,10 @@ export class NodeReconciler {
 
   /** A NoExecute taint that is being written brings the NoSchedule taint along, unless it waits behind other writes. */
   async #taintAtOnce(name: string): Promise<void> {
-    const { nodes, noExecute, zones, clock } = this.#options;
+    const { nodes, noExecute, policies, zones, clock } = this.#options;
     const node = nodes.get(name);
     if (node === undefined || zones.fullDisruption || this.#awaitsPass(node)) return;
-    const writing = noExecute.start(node, this.#options.zoneOf(node));
+    const writing = noExecute.start(node, policies.zoneOf(node));
     if (writing === undefined) return;
     const over = new AbortController();
     await Promise.race([writing, clock.sleep(taintTogetherMsMax, over.signal)]);
@@ -203,12 +183,10 @@ export class NodeReconciler {
   }
 
   async #reconcileNoExecute(name: string): Promise<WorkOutcome> {
-    const { nodes, noExecute, zones } = this.#options;
+    const { nodes, noExecute, policies, zones } = this.#options;
     const node = nodes.get(name);
     if (node === undefined || this.#awaitsPass(node)) return forget;
-    return zones.fullDisruption
-      ? noExecute.revokeNoExecute(node)
-      : noExecute.reconcile(node, this.#options.zoneOf(node));
+    return zones.fullDisruption ? noExecute.revokeNoExecute(node) : noExecute.reconcile(node, policies.zoneOf(node));
   }
 }
 

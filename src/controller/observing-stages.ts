@@ -1,7 +1,6 @@
 // Builds the stages that observe: caches, policies, health, zones, outages, and what holds acts. They write nothing.
 import { findCondition } from '../machinery/api/conditions.ts';
 import type { LeaseView } from '../machinery/api/lease.ts';
-import type { NodeView } from '../machinery/api/node.ts';
 import { objectKey } from '../machinery/api/object-key.ts';
 import { nodeLeaseNamespace } from '../machinery/api/resources.ts';
 import { parseTimestamp } from '../machinery/api/timestamps.ts';
@@ -17,21 +16,18 @@ import { HealthTransitions } from './health/health-transitions.ts';
 import { answerMsMax } from './health/silence-confirmer.ts';
 import type { NodeLifecycleOptions } from './lifecycle-options.ts';
 import type { Now } from './model/node-state.ts';
-import { NodeHolds } from './node-holds.ts';
+import { type HoldingStages, NodeHolds } from './node-holds.ts';
 import { renewsWithinMs } from './model/renewals.ts';
 import type { ObservedSilence } from './outage/estimate-silences.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
 import { PolicyStage } from './policies/policy-stage.ts';
-import { podsByNode } from './taint-eviction/taint-evictor.ts';
 import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import { AwaitedHeartbeats, type NodeHeartbeats, type UnknownSince } from './zones/awaited-heartbeats.ts';
 import { ZoneTable } from './zones/zone-table.ts';
+import { podsByNode } from './model/indexes.ts';
 
 /** What stages read, and what wakes the loops. */
-interface Sources {
-  readonly decisions: DecisionLog;
-  /** Nodes and leases including live reads and the controller's own writes. */
-  readonly nodes: MutationCache<NodeView>;
+interface Sources extends Pick<HoldingStages, 'nodes' | 'decisions'> {
   readonly leases: MutationCache<LeaseView>;
   /** Triggers a pass at once. */
   readonly alarm: Alarm;
@@ -39,19 +35,9 @@ interface Sources {
   readonly serving: Alarm;
 }
 
-export interface ObservingStages extends Sources {
-  /** The policy of each node, and what it holds. */
-  readonly policies: PolicyStage;
+export interface ObservingStages extends Sources, HoldingStages {
   readonly canary: Canary | undefined;
-  readonly freshness: WatchFreshness;
-  readonly health: HealthTable;
-  readonly transitions: HealthTransitions;
-  readonly zones: ZoneTable;
-  readonly outage: OutageWatch;
-  readonly queues: ZoneTaintQueues;
   readonly holds: NodeHolds;
-  /** What the NoExecute taint of a silent node waits for. */
-  readonly awaited: AwaitedHeartbeats;
   /** The current time on the health clock, which counts only time in which a heartbeat would have been received. */
   readonly healthNow: () => Now;
 }

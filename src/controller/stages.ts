@@ -59,29 +59,24 @@ function buildConfirmer(stages: ActingStages, lifecycle: NodeLifecycleOptions): 
   return new SilenceConfirmer({ live, leases, loss, options, freshness, transitions, decisions, clock, alarm });
 }
 
-function buildMonitor(stages: ActingStages, { informers, recorders }: NodeLifecycleOptions): MonitorPass {
-  return new MonitorPass({
-    ...stages,
-    ...stages.dependencies,
-    store: informers.nodes.store,
-    recorder: recorders.nodes,
-  });
+function buildMonitor(stages: ActingStages, { informers, recorders, meter, clock }: NodeLifecycleOptions): MonitorPass {
+  return new MonitorPass({ ...stages, store: informers.nodes.store, recorder: recorders.nodes, meter, clock });
 }
 
 function buildLoops(
   stages: ActingStages & Pick<Stages, 'monitor'>,
-  { recorders }: NodeLifecycleOptions,
+  { recorders, meter, clock }: NodeLifecycleOptions,
 ): NodeWorkLoops {
-  const { dependencies, policies } = stages;
+  const { dependencies } = stages;
   const recorder = recorders.nodes;
   const reconciler = new NodeReconciler({
     ...stages,
-    ...dependencies,
     flapping: new FlappingTainter({ ...dependencies, watch: stages.flapping, recorder }),
-    zoneOf: (node) => policies.zoneOf(node),
     noSchedule: new NoScheduleTainter(dependencies),
     labels: new LabelKeeper(dependencies),
     recorder,
+    meter,
+    clock,
   });
   return new NodeWorkLoops({ ...dependencies, reconciler });
 }

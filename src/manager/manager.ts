@@ -10,7 +10,7 @@ import {
   type PodGcOptions,
   runningParts,
 } from '../controller/model/options.ts';
-import { NodeLifecycle, podsByNode } from '../controller/node-lifecycle.ts';
+import { NodeLifecycle } from '../controller/node-lifecycle.ts';
 import { ShadowMode } from '../controller/shadow/shadow-mode.ts';
 import type { CollectionSize } from '../controller/report/collection-sizes.ts';
 import { DashboardKeeper } from '../dashboard/server/dashboard-keeper.ts';
@@ -408,7 +408,6 @@ export class Manager {
     return new ShadowMode({
       ...this.#options,
       informers: this.informers,
-      podsByNode,
       options: this.#options.config,
       runs: runningParts(config.controllers, config),
       decisionsOf: (subject) =>

@@ -4,7 +4,7 @@ import { formatTime } from '../../src/machinery/api/timestamps.ts';
 import { selectControllers } from '../../src/cli/controller/rules.ts';
 import type { NotedDecision } from '../../src/controller/decision-log/decision-log.ts';
 import { describeDecision } from '../../src/controller/decision-log/describe-decision.ts';
-import { NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
+import { NodeLifecycle } from '../../src/controller/node-lifecycle.ts';
 import {
   type ControllerOptions,
   type ControllerSelection,
@@ -49,7 +49,6 @@ export class ShadowWorld {
     this.mode = new ShadowMode({
       ...dependencies,
       informers: { nodes, leases, pods },
-      podsByNode,
       options: { current: () => options },
       runs: runningParts(controllers, options),
       decisionsOf: (subject) =>

@@ -4,10 +4,8 @@ import { type NodeView, transformNode } from '../../src/machinery/api/node.ts';
 import { podKey, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
 import { zoneOf } from '../../src/machinery/api/topology.ts';
 import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
-import { podsByNode } from '../../src/controller/taint-eviction/taint-evictor.ts';
 import { readyOf } from '../../src/controller/health/assess-node.ts';
 import { HealthTable } from '../../src/controller/health/health-table.ts';
-import { daemonSetsByNamespace } from '../../src/controller/pod-eviction-mode/pod-deleter.ts';
 import { PodEvictor } from '../../src/controller/pod-eviction-mode/pod-evictor.ts';
 import { evictionsTotal } from '../../src/controller/tainting/metrics.ts';
 import { ZoneTaintQueues } from '../../src/controller/tainting/zone-taint-queues.ts';
@@ -27,6 +25,7 @@ import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import { type Check, NotSupported, type Operation, type World } from './world.ts';
 import { zoneKey } from './zone-names.ts';
+import { daemonSetsByNamespace, podsByNode } from '../../src/controller/model/indexes.ts';
 
 /** Expectations specific to eviction, about pods of nodes that are queued or processed. */
 export const podEvictionOperations: ReadonlySet<string> = new Set([
@@ -109,7 +108,6 @@ export class PodEvictionWorld implements World {
       options: { current: () => ({ podEvictionTimeoutMs: this.#timeoutMs }) },
       nodes,
       pods: this.#pods,
-      podsByNode,
       daemonSets: this.#daemonSets,
       queues: this.#queues,
       zoneOf: ({ labels }) => zoneOf(labels),

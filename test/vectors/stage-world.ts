@@ -3,7 +3,6 @@ import { type NodeView, transformNode } from '../../src/machinery/api/node.ts';
 import { findCondition, neverUpdated } from '../../src/machinery/api/conditions.ts';
 import { podKey, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
 import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
-import { podsByNode } from '../../src/controller/taint-eviction/taint-evictor.ts';
 import { readyOf } from '../../src/controller/health/assess-node.ts';
 import { HealthTable } from '../../src/controller/health/health-table.ts';
 import { PodMarker } from '../../src/controller/pod-readiness/pod-marker.ts';
@@ -20,6 +19,7 @@ import { NodeWorkers, writerOnto } from './node-workers.ts';
 import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import { type Check, NotSupported, type Operation, type World } from './world.ts';
+import { podsByNode } from '../../src/controller/model/indexes.ts';
 
 /** Longer than any first retry delay: requeued keys are processed by then. */
 const retrySeconds = 60;
@@ -78,7 +78,6 @@ export class StageWorld implements World {
     this.#workers = new NodeWorkers({ time: this.#time, nodes: this.#nodes, writer, decisions });
     this.#marker = new PodMarker({
       pods: this.#pods,
-      podsByNode,
       stateOf: (name) => this.#stateOf(name),
       slots: {
         admits: () => true,

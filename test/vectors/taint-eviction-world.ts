@@ -6,7 +6,7 @@ import { type NodeView, transformNode } from '../../src/machinery/api/node.ts';
 import { podKey, type PodView, transformPod } from '../../src/machinery/api/pod.ts';
 import { DecisionLog } from '../../src/controller/decision-log/decision-log.ts';
 import { cancellingDeletion, markingForDeletion } from '../../src/controller/taint-eviction/events.ts';
-import { podsByNode, TaintEvictor } from '../../src/controller/taint-eviction/taint-evictor.ts';
+import { TaintEvictor } from '../../src/controller/taint-eviction/taint-evictor.ts';
 import { EventBroadcaster } from '../../src/machinery/events/event-broadcaster.ts';
 import { MutationCache } from '../../src/machinery/informer/mutation-cache.ts';
 import { FakeInformer } from '../support/fake-informer.ts';
@@ -21,6 +21,7 @@ import { writerOnto } from './node-workers.ts';
 import { RecordingApi } from './recording-api.ts';
 import { VectorClock } from './vector-clock.ts';
 import { type Check, NotSupported, type Operation, type World } from './world.ts';
+import { podsByNode } from '../../src/controller/model/indexes.ts';
 
 const flushMsMax = 1_000;
 

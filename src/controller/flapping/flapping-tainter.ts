@@ -3,19 +3,10 @@
 import { flappingAnnotation, type NodeView } from '../../machinery/api/node.ts';
 import { flappingTaintKey, isHealthTaint, type Taint } from '../../machinery/api/taints.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
-import {
-  type Command,
-  type CommandWriter,
-  mayHaveBeenDone,
-  nextAfterWrite,
-  type NodeSource,
-  type WriteOutcome,
-} from '../model/commands.ts';
-import type { DecisionSink } from '../model/decisions.ts';
+import { type Command, mayHaveBeenDone, nextAfterWrite, type WriteOutcome } from '../model/commands.ts';
 import {
   type AppliedFlappingRule,
   describeFlappingEnd,
@@ -30,19 +21,15 @@ import { flappingNodes, flappingRecoveries } from './metrics.ts';
 import { formatRecord } from './parse-flapping-record.ts';
 import { isReady } from './recovery-history.ts';
 import type { BudgetUsage } from './flapping-budget.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
 /** The removal of the health taints waits for this taint at most so long after the recovery. */
 const togetherMsMax = 5_000;
 const repeatMsMin = 100;
 
-interface FlappingTainterOptions {
+interface FlappingTainterOptions extends StageDependencies {
   readonly watch: FlappingWatch;
-  readonly nodes: NodeSource;
-  readonly writer: CommandWriter;
-  readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
-  readonly meter: Meter;
-  readonly clock: Clock;
 }
 
 interface FlappingOutcome {

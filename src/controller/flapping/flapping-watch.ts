@@ -1,10 +1,9 @@
 import type { NodeView } from '../../machinery/api/node.ts';
 import { isHealthTaint } from '../../machinery/api/taints.ts';
 import { KeyedHeap } from '../../machinery/queueing/keyed-heap.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
+import { type Clock, instantOf } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { AppliedFlappingRule, FlappingReport, FlappingState } from '../model/flapping.ts';
-import type { Now } from '../model/node-state.ts';
 import type { NodePolicy, PolicySelection } from '../model/policy.ts';
 import { assessFlapping, isTaintedFlapping } from './assess-flapping.ts';
 import { type BudgetUsage, FlappingBudget } from './flapping-budget.ts';
@@ -51,7 +50,12 @@ export class FlappingWatch {
     else {
       const isMaintained = this.#options.isMaintained(name);
       const isPathFailure = this.#options.isPathFailure(name);
-      this.#history.observe(node, { rule: applied.rule, now: this.#now(), isMaintained, isPathFailure });
+      this.#history.observe(node, {
+        rule: applied.rule,
+        now: instantOf(this.#options.clock),
+        isMaintained,
+        isPathFailure,
+      });
     }
     const state = this.assess(node);
     this.budget.note(name, { isTainted: isTaintedFlapping(node), isDue: state.kind === 'due' });
@@ -64,7 +68,7 @@ export class FlappingWatch {
   /** What a state of a node requires. Changes nothing. */
   assess(node: NodeView): FlappingState {
     if (!this.#options.isEnabled) return none;
-    const { monotonicMs, wallMs } = this.#now();
+    const { monotonicMs, wallMs } = instantOf(this.#options.clock);
     const due = this.#history.dueOf(node.name, { monotonicMs });
     return assessFlapping(node, { applied: this.#appliedTo(node.name), due, wallMs });
   }
@@ -72,7 +76,8 @@ export class FlappingWatch {
   /** Flapping of a node, for reports. */
   reportOf(node: NodeView): FlappingReport {
     const rule = this.#appliedTo(node.name)?.rule;
-    const recoveries = rule === undefined ? 0 : this.#history.recoveriesOf(node.name, rule, this.#now());
+    const recoveries =
+      rule === undefined ? 0 : this.#history.recoveriesOf(node.name, rule, instantOf(this.#options.clock));
     return { state: this.assess(node), recoveries, rule };
   }
 
@@ -131,10 +136,5 @@ export class FlappingWatch {
   #policyOf(node: string): NodePolicy | undefined {
     const selection = this.#options.selectionOf(node);
     return selection.kind === 'policy' ? selection.policy : undefined;
-  }
-
-  #now(): Now {
-    const { clock } = this.#options;
-    return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
   }
 }

@@ -1,4 +1,4 @@
-import { mapOf } from '../../machinery/api/json-map.ts';
+import { mapOf, parsedOf } from '../../machinery/api/json-map.ts';
 import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { FlappingRecord } from '../model/flapping.ts';
 import { levelMax } from './decide-level.ts';
@@ -13,7 +13,7 @@ export function formatRecord(level: number, untilMs: number): string {
 /** Undefined: malformed. */
 export function parseRecord(text: string): FlappingRecord | undefined {
   if (text.length > recordCharsMax) return undefined;
-  const { level, until } = mapOf(parseJson(text));
+  const { level, until } = mapOf(parsedOf(text));
   const untilMs = parseTimestamp(until);
   if (!isLevel(level) || typeof until !== 'string' || untilMs === undefined) return undefined;
   return { level, until, untilMs };
@@ -21,12 +21,4 @@ export function parseRecord(text: string): FlappingRecord | undefined {
 
 function isLevel(level: unknown): level is number {
   return typeof level === 'number' && Number.isInteger(level) && level >= 1 && level <= levelMax;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

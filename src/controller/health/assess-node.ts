@@ -15,11 +15,10 @@ import type { HealthRecord } from './health-record.ts';
 import type { Now } from '../model/node-state.ts';
 import { addInterval } from '../model/renewals.ts';
 
-/** Status of the Ready condition, or `missing` while the kubelet has not posted one. */
-type ReadyAnswer = string;
 export const missing = 'missing';
 
-export function readyOf(node: NodeView): ReadyAnswer {
+/** Status of the Ready condition, or `missing` while the kubelet has not posted one. */
+export function readyOf(node: NodeView): string {
   return findCondition(node.conditions, 'Ready')?.status ?? missing;
 }
 

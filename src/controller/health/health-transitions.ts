@@ -1,17 +1,12 @@
 import type { NodeView } from '../../machinery/api/node.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
-import type { Meter } from '../../machinery/ports/meter.ts';
-import type { BootEvidence, DecisionSink } from '../model/decisions.ts';
+import type { BootEvidence } from '../model/decisions.ts';
 import { missing } from './assess-node.ts';
 import type { HealthRecord } from './health-record.ts';
 import type { HealthAssessment } from './health-table.ts';
 import { detectionLatency, recoveredNodes, transitionsTotal } from './metrics.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
-interface HealthTransitionsOptions {
-  readonly decisions: DecisionSink;
-  readonly meter: Meter;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-}
+type HealthTransitionsOptions = Pick<StageDependencies, 'decisions' | 'meter' | 'clock'>;
 
 /** The result of a monitor pass for one node. */
 interface Conclusion {

@@ -101,11 +101,6 @@ export class SilenceConfirmer {
     return answers;
   }
 
-  /** Whether a result for this node is still expected, within a bounded time. */
-  isPending(node: string): boolean {
-    return (this.#pending.get(node) ?? -Infinity) > this.#nowMs();
-  }
-
   /** Nodes that looked silent when a result was asked for, and whose result is not there or was not in time. */
   suspects(): Iterable<string> {
     return this.#pending.keys();

@@ -1,14 +1,8 @@
-import type { Meter } from '../../machinery/ports/meter.ts';
-import type { NodeSource } from '../model/commands.ts';
-import type { DecisionSink } from '../model/decisions.ts';
 import { describeHoldSource, type NodeAct, type NodeHold } from '../model/policy.ts';
 import { withheldActs } from './metrics.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
-interface HoldLogOptions {
-  readonly nodes: NodeSource;
-  readonly decisions: DecisionSink;
-  readonly meter: Meter;
-}
+type HoldLogOptions = Pick<StageDependencies, 'nodes' | 'decisions' | 'meter'>;
 
 interface Withheld {
   /** Mode and source of the hold: another hold begins another episode. */

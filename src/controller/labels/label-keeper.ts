@@ -1,13 +1,8 @@
 import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
-import type { CommandWriter, NodeSource } from '../model/commands.ts';
-import type { DecisionSink } from '../model/decisions.ts';
 import { diffLabels, needsLabels } from './diff-labels.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
-interface LabelKeeperOptions {
-  readonly nodes: NodeSource;
-  readonly writer: CommandWriter;
-  readonly decisions: DecisionSink;
-}
+type LabelKeeperOptions = Pick<StageDependencies, 'nodes' | 'writer' | 'decisions'>;
 
 /** Keeps the deprecated operating system and architecture labels of a node equal to the current ones. */
 export class LabelKeeper {

@@ -1,3 +1,5 @@
+import type { Instant } from '../../machinery/ports/clock.ts';
+
 /**
  * Source of a heartbeat time. `full-disruption-end`: no heartbeat, but at the end of a full disruption every node gets
  * a full grace period.
@@ -7,8 +9,4 @@ export type HeartbeatChannel = 'lease' | 'status' | 'creation' | 'full-disruptio
 /** Eviction mode. `to-be-evicted`: in the queue of its zone. `evicted`: its pods are deleted, later ones too, until it is Ready. */
 export type EvictionMark = 'unmarked' | 'to-be-evicted' | 'evicted';
 
-/** One moment on both clocks. */
-export interface Now {
-  readonly monotonicMs: number;
-  readonly wallMs: number;
-}
+export type Now = Instant;

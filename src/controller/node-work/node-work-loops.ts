@@ -1,12 +1,10 @@
 import type { NodeView } from '../../machinery/api/node.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
-import type { Meter } from '../../machinery/ports/meter.ts';
 import { type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
-import { type DecisionSink, evaluationFailed } from '../model/decisions.ts';
+import { evaluationFailed } from '../model/decisions.ts';
 import { decideNodeWork, type NodeWork, type NodeWorkEvidence } from './decide-node-work.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
-const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 /** Number of workers for each kind of work. */
 const workersMax: Readonly<Record<NodeWork, number>> = { recovery: 16, detection: 16, housekeeping: 4 };
 /** The name of the work queue in metrics; that of detection is kube-controller-manager's. */
@@ -17,7 +15,7 @@ const queueNames: Readonly<Record<NodeWork, string>> = {
 };
 const works = ['recovery', 'detection', 'housekeeping'] as const;
 
-interface NodeWorkLoopsOptions {
+interface NodeWorkLoopsOptions extends Pick<StageDependencies, 'decisions' | 'meter' | 'clock'> {
   readonly reconciler: {
     reconcile(work: NodeWork, name: string): Promise<WorkOutcome>;
     /** The node no longer exists. */
@@ -25,9 +23,6 @@ interface NodeWorkLoopsOptions {
     /** Number of nodes that it remembers. */
     readonly remembered: number;
   };
-  readonly decisions: DecisionSink;
-  readonly clock: Clock;
-  readonly meter: Meter;
 }
 
 /** Work queues of nodes, one for each kind of work: recovery and detection never wait for housekeeping. */
@@ -38,7 +33,7 @@ export class NodeWorkLoops {
 
   constructor(options: NodeWorkLoopsOptions) {
     this.#options = options;
-    this.#queues = forEachWork(() => new WorkQueue(retryLimits));
+    this.#queues = forEachWork(() => new WorkQueue());
     this.#loops = forEachWork((work) => this.#makeLoop(work));
   }
 

@@ -3,7 +3,7 @@
 // alone, and it ends when another boot has reported itself.
 import type { NodeView } from '../../machinery/api/node.ts';
 import { findCondition } from '../../machinery/api/conditions.ts';
-import { mapOf } from '../../machinery/api/json-map.ts';
+import { mapOf, parsedOf } from '../../machinery/api/json-map.ts';
 import { hasTaint, outOfServiceTaintKey, taintKeys } from '../../machinery/api/taints.ts';
 import { outOfServiceLabel } from '../../machinery/api/topology.ts';
 import type { OutOfServiceRecord, OutOfServiceState } from '../model/out-of-service.ts';
@@ -65,17 +65,9 @@ function assessRecorded(node: FencedNode, text: string, isSilent: boolean): OutO
 /** Undefined: malformed. */
 function parseRecord(text: string): OutOfServiceRecord | undefined {
   if (text.length > recordCharsMax) return undefined;
-  const { bootID, evidence, addedAt } = mapOf(parseJson(text));
+  const { bootID, evidence, addedAt } = mapOf(parsedOf(text));
   const isWhole = [bootID, evidence, addedAt].every((field) => typeof field === 'string' && field !== '');
   return isWhole ? { bootID: String(bootID), evidence: String(evidence), addedAt: String(addedAt) } : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isTainted({ taints }: FencedNode): boolean {

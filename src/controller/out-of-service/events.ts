@@ -1,31 +1,26 @@
 import type { EventDraft } from '../../machinery/api/event.ts';
-import { type NodeView, outOfServiceAnnotation } from '../../machinery/api/node.ts';
+import { outOfServiceAnnotation } from '../../machinery/api/node.ts';
 import { describeFencingDoubt, type FencingDoubt } from '../model/out-of-service.ts';
-
-type NodeIdentity = Pick<NodeView, 'name' | 'uid'>;
-
-function about({ name, uid }: NodeIdentity): EventDraft['about'] {
-  return { apiVersion: 'v1', kind: 'Node', name, uid };
-}
+import { aboutNode, type NodeIdentity } from '../model/subjects.ts';
 
 export function addedOutOfService(node: NodeIdentity, evidence: string): EventDraft {
   const message = `Added the taint out-of-service: ${evidence} proves that the node was fenced; its pods are deleted by force and their volumes detached`;
-  return { about: about(node), type: 'Warning', reason: 'NodeOutOfService', message };
+  return { about: aboutNode(node), type: 'Warning', reason: 'NodeOutOfService', message };
 }
 
 export function backInService(node: NodeIdentity): EventDraft {
   const message = 'Removed the taint out-of-service: the node has another boot ID';
-  return { about: about(node), type: 'Normal', reason: 'NodeBackInService', message };
+  return { about: aboutNode(node), type: 'Normal', reason: 'NodeBackInService', message };
 }
 
 /** Once for each evidence and reason. */
 export function fencingNotProven(node: NodeIdentity, evidence: string, why: FencingDoubt): EventDraft {
   const message = `Did not add the taint out-of-service: ${evidence} does not prove that the node was fenced, because ${describeFencingDoubt(why)}; it counts when it is removed and set again`;
-  return { about: about(node), type: 'Warning', reason: 'NodeFencingNotProven', message };
+  return { about: aboutNode(node), type: 'Warning', reason: 'NodeFencingNotProven', message };
 }
 
 /** Once for each return. */
 export function neverFenced(node: NodeIdentity, evidence: string): EventDraft {
   const message = `The node is Ready with the boot ID of before: it was not fenced, although ${evidence} said so; the taint out-of-service stays until the node is rebooted, or the taint and the annotation ${outOfServiceAnnotation} are removed`;
-  return { about: about(node), type: 'Warning', reason: 'NodeWasNotFenced', message };
+  return { about: aboutNode(node), type: 'Warning', reason: 'NodeWasNotFenced', message };
 }

@@ -2,14 +2,11 @@ import { ApiError } from '../../machinery/api/api-error.ts';
 import { type NodeView, outOfServiceAnnotation } from '../../machinery/api/node.ts';
 import { outOfServiceTaintKey, ownOutOfServiceValue, type Taint } from '../../machinery/api/taints.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { LeaseRead, LiveLeases } from '../../machinery/ports/leases.ts';
-import type { Meter } from '../../machinery/ports/meter.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 import { callWithin } from '../../machinery/supervision/call-within.ts';
-import { type Command, type CommandWriter, nextAfterWrite, type NodeSource } from '../model/commands.ts';
-import type { DecisionSink } from '../model/decisions.ts';
+import { type Command, nextAfterWrite } from '../model/commands.ts';
 import type { FencingDoubt, OutOfServiceRecord, OutOfServiceState } from '../model/out-of-service.ts';
 import type { OutOfServiceRule } from '../model/policy.ts';
 import type { Holds } from '../model/holds.ts';
@@ -18,6 +15,7 @@ import { decideOrder } from './decide-order.ts';
 import { addedOutOfService, backInService, fencingNotProven, neverFenced } from './events.ts';
 import type { EvidenceWatch } from './evidence-watch.ts';
 import { outOfServiceTaints } from './metrics.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
 /** A node that is held is evaluated again after this time at the latest. */
 const heldRecheckMs = 10_000;
@@ -26,9 +24,7 @@ const answerMsMax = 10_000;
 /** Maximum age of the live read of a lease when the taint is written. */
 const confirmedMsMax = 5_000;
 
-interface OutOfServiceTainterOptions {
-  readonly nodes: NodeSource;
-  readonly writer: CommandWriter;
+interface OutOfServiceTainterOptions extends StageDependencies {
   /** Rule of the policy of a node; undefined: the taint is not added. */
   readonly ruleOf: (node: string) => OutOfServiceRule | undefined;
   /** No heartbeat within the grace period, as of now. */
@@ -41,10 +37,7 @@ interface OutOfServiceTainterOptions {
   /** Aborts reads in flight. */
   readonly signal: AbortSignal;
   readonly holds: Holds;
-  readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
-  readonly meter: Meter;
-  readonly clock: Clock;
 }
 
 type TaintCommand = Extract<Command, { readonly kind: 'change-taints' }>;

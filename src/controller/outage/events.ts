@@ -1,14 +1,11 @@
 import type { EventDraft } from '../../machinery/api/event.ts';
-import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
 import { zoneName } from '../../machinery/api/zone.ts';
 import { describeControlPlane, describeHoldEnd, type OutageArithmetic } from '../model/decisions.ts';
-
-// About the namespace of the node leases: an outage affects many nodes, so no single Node is the regarding object.
-const about: EventDraft['about'] = { apiVersion: 'v1', kind: 'Namespace', name: nodeLeaseNamespace };
+import { aboutNodeLeases } from '../model/subjects.ts';
 
 export function zoneFailure({ zone, together, of, windowMs }: OutageArithmetic): EventDraft {
   const message = `ZoneFailure: ${together} of ${of} nodes of zone ${zoneName(zone)} sent their last heartbeat within ${seconds(windowMs)}`;
-  return { about, type: 'Warning', reason: 'ZoneFailure', message };
+  return { about: aboutNodeLeases, type: 'Warning', reason: 'ZoneFailure', message };
 }
 
 /** `holdMs` may be Infinity. */
@@ -17,7 +14,7 @@ export function actsHeld(why: OutageArithmetic, holdMs: number): EventDraft {
   const silent = `${together} of ${of} nodes in ${zonesStruck} of ${zones} zones sent their last heartbeat within ${seconds(windowMs)}`;
   const limit = Number.isFinite(holdMs) ? `for at most ${seconds(holdMs)}` : 'without a time limit';
   const message = `ControlPlanePathFailure: ${silent}, ${describeControlPlane(why.controlPlane)}; their pods stay ready and the nodes get no NoExecute taint ${limit}`;
-  return { about, type: 'Warning', reason: 'ControlPlanePathFailure', message };
+  return { about: aboutNodeLeases, type: 'Warning', reason: 'ControlPlanePathFailure', message };
 }
 
 /** `evidence`: what ended the hold before its time; null: its time was over. */
@@ -29,13 +26,13 @@ export function actsResumed(
   const after = `after ${seconds(heldMs)}`;
   return evidence !== null
     ? {
-        about,
+        about: aboutNodeLeases,
         type: 'Normal',
         reason: `${outage}Over`,
         message: `Hold ended ${after}: ${describeHoldEnd(outage, evidence)}`,
       }
     : {
-        about,
+        about: aboutNodeLeases,
         type: 'Warning',
         reason: `${outage}HoldExpired`,
         message: `Hold expired ${after}: nodes that are still silent are marked, tainted and evicted like any other silent node`,

@@ -1,5 +1,6 @@
 import type { EventDraft } from '../../machinery/api/event.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
+import { aboutPod } from '../model/subjects.ts';
 
 /** All pods of the node are about to be deleted. Without uid where the node itself no longer exists. */
 export function deletingAllPods({ name, uid }: { readonly name: string; readonly uid?: string }): EventDraft {
@@ -9,12 +10,7 @@ export function deletingAllPods({ name, uid }: { readonly name: string; readonly
 }
 
 /** Once for each pod that is deleted. */
-export function nodeControllerEviction({ namespace, name, uid, nodeName }: PodView): EventDraft {
-  const message = `Marking for deletion Pod ${name} from Node ${nodeName}`;
-  return {
-    about: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
-    type: 'Normal',
-    reason: 'NodeControllerEviction',
-    message,
-  };
+export function nodeControllerEviction(pod: PodView): EventDraft {
+  const message = `Marking for deletion Pod ${pod.name} from Node ${pod.nodeName}`;
+  return { about: aboutPod(pod), type: 'Normal', reason: 'NodeControllerEviction', message };
 }

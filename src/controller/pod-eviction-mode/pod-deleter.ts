@@ -4,39 +4,31 @@
 import { type DaemonSetView, selectsLabels } from '../../machinery/api/daemonset.ts';
 import { nodeLostReason, podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { StoreReader } from '../../machinery/informer/informer.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
-import type { Meter } from '../../machinery/ports/meter.ts';
 import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { type TokenAnswer, TokenQueues } from '../../machinery/queueing/token-queues.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
-import { type CommandWriter, mayHaveBeenDone, type WriteOutcome } from '../model/commands.ts';
-import { type DecisionSink, type NodeEvictionReason, evaluationFailed } from '../model/decisions.ts';
+import { mayHaveBeenDone, type WriteOutcome } from '../model/commands.ts';
+import { type NodeEvictionReason, evaluationFailed } from '../model/decisions.ts';
 import { nodeWatchDelayMsMax } from '../model/live-node.ts';
 import type { DeletionRate } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
 import { nodeControllerEviction } from './events.ts';
-
-/** Name of the index of DaemonSets by namespace, which their store must have. */
-export const daemonSetsByNamespace = 'namespace';
+import type { StageDependencies } from '../model/dependencies.ts';
+import { daemonSetsByNamespace } from '../model/indexes.ts';
 
 const deletesAtOnceMax = 16;
-const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 const heldRecheckMs = 1_000;
 /** An accepted deletion must be visible in the pod within this time, or it is sent again. */
 const deletionShowsMsMax = 30_000;
 /** Attempts to write a status that keeps changing. */
 const reasonAttemptsMax = 3;
 
-export interface PodDeleterOptions {
+export interface PodDeleterOptions extends Omit<StageDependencies, 'nodes'> {
   readonly pods: Pick<StoreReader<PodView>, 'get'>;
   /** DaemonSets, with the index {@link daemonSetsByNamespace}. */
   readonly daemonSets: Pick<StoreReader<DaemonSetView>, 'byIndex'>;
-  readonly writer: CommandWriter;
-  readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
-  readonly meter: Meter;
-  readonly clock: Clock;
   /** Whether the pod's node is still evicted, or no longer exists. */
   readonly wanted: (pod: PodView) => boolean;
   /** While this is true the pod is not deleted and its task is not dropped. */
@@ -72,7 +64,7 @@ type PodOfEvictedNode = Pick<PodView, 'namespace' | 'labels' | 'terminating' | '
 export class PodDeleter {
   readonly #options: PodDeleterOptions;
   readonly #tasks = new Map<string, Task>();
-  readonly #queue = new WorkQueue(retryLimits);
+  readonly #queue = new WorkQueue();
   readonly #loop: WorkLoop;
   readonly #tokens: TokenQueues;
 

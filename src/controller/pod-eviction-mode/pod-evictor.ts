@@ -17,14 +17,13 @@ import { PodDeleter, type PodDeleterOptions, type PodFate } from './pod-deleter.
 import { deletingAllPods } from './events.ts';
 import { WaitingNodes, type WaitingNodesOptions } from './waiting-nodes.ts';
 import type { EvictionMark } from '../model/node-state.ts';
+import { podsByNode } from '../model/indexes.ts';
 
 /** Interval of checks for the end of a pause. */
 const heldRecheckMs = 100;
 
 interface PodEvictorOptions extends WaitingNodesOptions, Omit<PodDeleterOptions, 'wanted' | 'pods' | 'isHeld'> {
   readonly pods: Pick<StoreReader<PodView>, 'get' | 'byIndex'>;
-  /** Index of the pod store by node. */
-  readonly podsByNode: string;
   readonly meter: Meter;
   /** Counts evicted nodes, by zone. */
   readonly evictionsTotal: MetricDefinition;
@@ -271,7 +270,7 @@ export class PodEvictor implements NodeEvictor {
   }
 
   #podsOf(node: string): readonly PodView[] {
-    return this.#options.pods.byIndex(this.#options.podsByNode, node);
+    return this.#options.pods.byIndex(podsByNode, node);
   }
 }
 

@@ -1,16 +1,14 @@
 // Nodes that are not Ready wait twice: for the end of the pod eviction timeout, and then in their zone's queue for a
 // token. At the end of each the node is evaluated again: heartbeats received meanwhile count.
 import type { NodeView } from '../../machinery/api/node.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
 import { KeyedHeap } from '../../machinery/queueing/keyed-heap.ts';
 import type { RateLimitedQueue } from '../../machinery/queueing/rate-limited-queue.ts';
 import type { Alarm } from '../../machinery/supervision/alarm.ts';
-import type { NodeSource } from '../model/commands.ts';
-import type { DecisionSink } from '../model/decisions.ts';
 import { decidePodEviction, type NodeReadiness, type PodEvictionDecision } from './decide-pod-eviction.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { EvictionModeOptions } from '../model/options.ts';
 import type { Holds } from '../model/holds.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
 /** The queues in which nodes wait: one per zone, each with its own token bucket. */
 interface ZoneQueues {
@@ -26,15 +24,12 @@ interface ZoneQueues {
   nextDueMs(nowMs: number): number;
 }
 
-export interface WaitingNodesOptions {
+export interface WaitingNodesOptions extends Pick<StageDependencies, 'nodes' | 'decisions' | 'clock'> {
   readonly options: Live<Pick<EvictionModeOptions, 'podEvictionTimeoutMs'>>;
-  readonly nodes: NodeSource;
   readonly queues: ZoneQueues;
   readonly zoneOf: (node: NodeView) => string;
   /** Woken when a node gets a deadline. */
   readonly serving: Pick<Alarm, 'wakeUp'>;
-  readonly decisions: DecisionSink;
-  readonly clock: Clock;
   /** Status of the node's Ready condition, or `missing`. */
   readonly readyOf: (node: NodeView) => string;
   /** The health record of this node; undefined before its first observation. */

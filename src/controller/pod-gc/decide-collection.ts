@@ -1,6 +1,7 @@
 // Pods that no other component deletes: terminated ones beyond the threshold, and terminating or bound ones whose
 // kubelet cannot complete the deletion because it no longer exists. One rule per reason; it is checked when pods are
 // chosen and again before each is deleted.
+import { compare } from '../../machinery/api/compare.ts';
 import { findCondition } from '../../machinery/api/conditions.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import { isCompleted, type PodView } from '../../machinery/api/pod.ts';
@@ -83,16 +84,9 @@ export function isHeldByFinalizers(pod: Pick<PodView, 'phase' | 'terminating' | 
 function compareForCollection(a: PodView, b: PodView): number {
   const evicted = Number(isEvicted(b)) - Number(isEvicted(a));
   if (evicted !== 0) return evicted;
-  return (
-    a.createdAtSeconds - b.createdAtSeconds || compareText(a.name, b.name) || compareText(a.namespace, b.namespace)
-  );
+  return a.createdAtSeconds - b.createdAtSeconds || compare(a.name, b.name) || compare(a.namespace, b.namespace);
 }
 
 function isEvicted({ phase, reason }: PodView): boolean {
   return phase === 'Failed' && reason === 'Evicted';
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

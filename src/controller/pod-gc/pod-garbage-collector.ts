@@ -2,23 +2,16 @@
 // round; between rounds only missing nodes are remembered, and since when.
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { StoreReader } from '../../machinery/informer/informer.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
-import type { Meter } from '../../machinery/ports/meter.ts';
 import { every } from '../../machinery/supervision/every.ts';
-import {
-  type CommandWriter,
-  type DisruptionWords,
-  isUnpatchable,
-  type NodeSource,
-  type WriteOutcome,
-} from '../model/commands.ts';
-import type { DecisionSink, PodGcReason } from '../model/decisions.ts';
+import { type DisruptionWords, isUnpatchable, type WriteOutcome } from '../model/commands.ts';
+import type { PodGcReason } from '../model/decisions.ts';
 import { evidenceAbout, type LiveNode } from '../model/live-node.ts';
 import type { PodGcOptions } from '../model/options.ts';
 import { decideCollection, fallsUnder, mustFailFirst, decideTerminated, type NodeLookup } from './decide-collection.ts';
 import { forceDeletedPods, forceDeleteErrors } from './metrics.ts';
 import { OrphanQuarantine } from './orphan-quarantine.ts';
 import type { Live } from '../../machinery/ports/live.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
 /** Time from the end of one round to the start of the next (upstream `gcCheckPeriod`). */
 const roundPeriodMs = 20_000;
@@ -35,18 +28,13 @@ const deletedByPodGc: DisruptionWords = { reason: 'DeletionByPodGC', message: 'P
 
 const keptBecause = { 'not-permitted': 'not-permitted', unreadable: 'api-not-answering' } as const;
 
-export interface PodGarbageCollectorOptions {
+export interface PodGarbageCollectorOptions extends StageDependencies {
   readonly podGc: Live<PodGcOptions>;
   readonly pods: Pick<StoreReader<PodView>, 'get' | 'values'>;
-  readonly nodes: NodeSource;
   /** The node as read live, at most `evidenceMs` ago and by a request sent since this time. Must not reject. */
   readonly readNode: (name: string, sentSinceMs: number) => Promise<LiveNode>;
   /** Lists nodes again: a node exists that the cache does not have. */
   readonly relistNodes: () => void;
-  readonly writer: CommandWriter;
-  readonly decisions: DecisionSink;
-  readonly meter: Meter;
-  readonly clock: Clock;
   /** Absent: 40 s. Negative: none. */
   readonly quarantineMs?: number;
 }

@@ -1,12 +1,7 @@
 import type { EventDraft } from '../../machinery/api/event.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
+import { aboutPod } from '../model/subjects.ts';
 
-export function podNodeNotReady({ namespace, name, uid }: Pick<PodView, 'namespace' | 'name' | 'uid'>): EventDraft {
-  const message = 'Node is not ready';
-  return {
-    about: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
-    type: 'Warning',
-    reason: 'NodeNotReady',
-    message,
-  };
+export function podNodeNotReady(pod: Pick<PodView, 'namespace' | 'name' | 'uid'>): EventDraft {
+  return { about: aboutPod(pod), type: 'Warning', reason: 'NodeNotReady', message: 'Node is not ready' };
 }

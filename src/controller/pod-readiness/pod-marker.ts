@@ -1,51 +1,45 @@
 import type { NodeView } from '../../machinery/api/node.ts';
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { Change } from '../../machinery/informer/informer.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
-import type { Meter } from '../../machinery/ports/meter.ts';
 import { backOffAtLeast, forget, park, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { batchedResync } from '../../machinery/supervision/batched-resync.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
-import type { CommandWriter, PodSource } from '../model/commands.ts';
-import { type DecisionSink, evaluationFailed } from '../model/decisions.ts';
+import type { PodSource } from '../model/commands.ts';
+import { evaluationFailed } from '../model/decisions.ts';
 import { podNodeNotReady } from './events.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
+import type { PodMarkingQueues } from './pod-marking-queues.ts';
+import { podsByNode } from '../model/indexes.ts';
 
 const writesAtOnceMax = 8;
-const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 
 /** Interval of checks for the end of a hold. */
 const heldRecheckMs = 1_000;
 /** Interval of checks for the next slot during a hold. */
 const heldServeMs = 100;
 
-/** Slots for silent nodes: see PodMarkingQueues. */
-interface PodMarkingSlots {
-  admits(node: string): boolean;
-  enqueue(node: string): void;
-  dequeue(node: string): void;
-  isPaused(): boolean;
-  isHeld(node: string): boolean;
-  isMarked(pod: PodView): boolean;
-  noteMarked(pod: PodView): void;
-  forgetPod(pod: PodView): void;
-  queuedNodes(): Iterable<string>;
-  serve(wants: (node: string) => boolean, takeSlot: (node: string) => void): void;
-  /** The earliest time of a slot, on the monotonic clock, holds disregarded; Infinity where no node waits. */
-  nextDueMs(): number;
-}
+/** Slots for silent nodes. */
+type PodMarkingSlots = Pick<
+  PodMarkingQueues,
+  | 'admits'
+  | 'enqueue'
+  | 'dequeue'
+  | 'isPaused'
+  | 'isHeld'
+  | 'isMarked'
+  | 'noteMarked'
+  | 'forgetPod'
+  | 'queuedNodes'
+  | 'serve'
+  | 'nextDueMs'
+>;
 
-interface PodMarkerOptions {
+interface PodMarkerOptions extends Omit<StageDependencies, 'nodes'> {
   readonly pods: PodSource;
-  /** Index of the pod store by node. */
-  readonly podsByNode: string;
   readonly stateOf: (node: string) => NodeMarkingState | undefined;
   readonly slots: PodMarkingSlots;
-  readonly writer: CommandWriter;
-  readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
-  readonly meter: Meter;
-  readonly clock: Clock;
 }
 
 /** State of the pod's node. */
@@ -60,7 +54,7 @@ export interface NodeMarkingState {
 /** Marks the pods of silent nodes not ready, so that Services stop sending them traffic. */
 export class PodMarker {
   readonly #options: PodMarkerOptions;
-  readonly #queue = new WorkQueue(retryLimits);
+  readonly #queue = new WorkQueue();
   readonly #loop: WorkLoop;
   /** Nodes found at the takeover; their pods are evaluated in batches. */
   readonly #resync: WorkLoop;
@@ -86,7 +80,6 @@ export class PodMarker {
     const { clock, decisions } = this.#options;
     return batchedResync({
       clock,
-      retryLimits,
       resync: (node) => this.#evaluateNewOn(node),
       onFault: (node, error) => {
         decisions.note(evaluationFailed('marking of pods', node, error));
@@ -189,7 +182,7 @@ export class PodMarker {
   }
 
   #podsOf(node: string): readonly PodView[] {
-    return this.#options.pods.byIndex(this.#options.podsByNode, node);
+    return this.#options.pods.byIndex(podsByNode, node);
   }
 
   #evaluateNew(pod: PodView): void {

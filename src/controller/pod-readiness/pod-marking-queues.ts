@@ -138,10 +138,6 @@ export class PodMarkingQueues {
     return new Set([...this.#queues.keys(), ...this.#silences.keys()]);
   }
 
-  waits(node: string): boolean {
-    return this.#queues.zoneOf(node) !== undefined;
-  }
-
   /** Adds the node to its zone's queue; one that waits keeps its place. */
   enqueue(node: string): void {
     this.#queues.add(node, this.#options.zoneOf(node), this.#options.clock.monotonicMs());

@@ -99,13 +99,6 @@ export class EmptyingNodes {
     });
   }
 
-  /** Status of the policy of a node, if the node waits because of it, or would. */
-  statusHolding(name: string): EmptyingStatus | undefined {
-    const capped = this.#cappedOf(name).map((policy) => policy.name);
-    if (capped.length === 0 || this.#options.beingTainted().has(name) || !this.#needsPlace(name)) return undefined;
-    return this.statuses().find((status) => capped.includes(status.policy) && isFull(status));
-  }
-
   /** The node changed. Ignored until the first question. */
   note(node: NodeView): void {
     if (this.#policies !== undefined && healthTaintsOf(node).length > 0) this.#candidates.add(node.name);
@@ -205,10 +198,6 @@ export class EmptyingNodes {
   #cappedOf(node: string): readonly CappedPolicy[] {
     return this.#options.policies.claimsOf(node).filter(isCapped);
   }
-}
-
-function isFull({ nodes, max }: EmptyingStatus): boolean {
-  return nodes.length >= max;
 }
 
 function isCapped(policy: NodePolicy): policy is CappedPolicy {

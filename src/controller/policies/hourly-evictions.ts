@@ -4,7 +4,6 @@
 import { evictedByTaint } from '../../machinery/api/conditions.ts';
 import type { EventDraft } from '../../machinery/api/event.ts';
 import { nodeLostReason, type PodView } from '../../machinery/api/pod.ts';
-import { nodeLeaseNamespace } from '../../machinery/api/resources.ts';
 import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { isHealthTaint, noExecuteTaints, type Taint } from '../../machinery/api/taints.ts';
 import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
@@ -14,6 +13,7 @@ import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { EvictionCount } from '../model/holds.ts';
 import type { HourlyLimit, NodePolicy } from '../model/policy.ts';
+import { aboutNodeLeases } from '../model/subjects.ts';
 
 /** The place of a pod (uid) that is to be evicted, besides pods that were, or besides all that have one. */
 export interface Place {
@@ -203,7 +203,7 @@ function valueAt(times: ReadonlyMap<string, number>, place: number): number | un
 /** What a pod left behind is in no object once it is gone. */
 export function evictionsNotKnown(policy: string, max: number, sinceMs: number): EventDraft {
   return {
-    about: { apiVersion: 'v1', kind: 'Namespace', name: nodeLeaseNamespace },
+    about: aboutNodeLeases,
     type: 'Warning',
     reason: 'EvictionsNotKnown',
     message: `Policy ${policy}: evictions before ${formatTime(sinceMs)}, when this process started, do not count for maxEvictionsPerHour (${max})`,

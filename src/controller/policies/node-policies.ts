@@ -1,9 +1,8 @@
 import type { NodeView } from '../../machinery/api/node.ts';
 import type { Labels } from '../../machinery/api/topology.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
+import { type Clock, instantOf } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
-import type { Now } from '../model/node-state.ts';
 import type { ControllerOptions } from '../model/options.ts';
 import type {
   GracePeriods,
@@ -58,7 +57,7 @@ export class NodePolicies {
   }
 
   /** The grace periods of this node: those of its policy, and else those of the controller. */
-  gracesOf(node: string): GracePeriods {
+  current(node: string): GracePeriods {
     return this.#derive(node)?.graces ?? this.#options.options.current();
   }
 
@@ -103,7 +102,7 @@ export class NodePolicies {
 
   #maintenanceBy(policy: NodePolicy, view: NodeView): Maintenance | undefined {
     if (policy.maintenance === undefined) return undefined;
-    const now = this.#now();
+    const now = instantOf(this.#options.clock);
     const signals = selectMaintenanceSignals(policy.maintenance, view);
     return decideMaintenance(policy, this.#starts.startsOf(view, signals, now), now.wallMs);
   }
@@ -117,12 +116,7 @@ export class NodePolicies {
     if (view === undefined) return this.#starts.forget(node);
     const noted = this.#starts.notedOn(node);
     const rules = [...this.#maintenanceRulesOf(node), ...(noted === undefined ? [] : [noted])];
-    if (rules.length > 0) this.#starts.note(view, selectSignals(rules, view), this.#now());
-  }
-
-  #now(): Now {
-    const { clock } = this.#options;
-    return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+    if (rules.length > 0) this.#starts.note(view, selectSignals(rules, view), instantOf(this.#options.clock));
   }
 
   /** Whether two states of a node have different signals of maintenance, by the policy of the node now. */

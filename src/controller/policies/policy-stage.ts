@@ -12,9 +12,6 @@ import type { ControllerOptions } from '../model/options.ts';
 import type {
   BreakerStatus,
   DeletionRate,
-  GracePeriods,
-  Maintenance,
-  NodeHold,
   NodePolicy,
   OutOfServiceRule,
   PolicyCount,
@@ -49,7 +46,8 @@ interface PolicyStageOptions extends Pick<EmptyingNodesOptions, 'podsOn' | 'bein
   readonly healthNowMs: () => number;
 }
 
-export class PolicyStage {
+/** The policy of each node, and what follows from the policies of many. */
+export class PolicyStage extends NodePolicies {
   /** The options with the shortest grace period of all policies: stale watches are detected in time for each node. */
   readonly strictest: Live<ControllerOptions>;
   /** Nodes in planned maintenance. */
@@ -59,7 +57,6 @@ export class PolicyStage {
   /** Pods that were evicted within the last hour, where a policy has a maximum of them. */
   readonly hourly: HourlyEvictions;
   readonly #options: PolicyStageOptions;
-  readonly #policies: NodePolicies;
   readonly #journal: PolicyJournal;
   readonly #tally: UnhealthyTally;
   readonly #breakers: PolicyBreakers;
@@ -68,55 +65,26 @@ export class PolicyStage {
   #shortest: { readonly of: ControllerOptions; readonly options: ControllerOptions } | undefined;
 
   constructor(options: PolicyStageOptions) {
+    super(options);
     this.#options = options;
-    this.#policies = new NodePolicies(options);
-    this.#journal = new PolicyJournal({ ...options, policies: this.#policies });
+    this.#journal = new PolicyJournal({ ...options, policies: this });
     this.maintenance = new MaintenanceWatch({ ...options, maintenanceOf: (node) => this.maintenanceOf(node) });
     this.#tally = new UnhealthyTally({
       ...options,
-      policies: this.#policies,
+      policies: this,
       isHealthy: (node) => this.#countsAsHealthy(node, options.isHealthy(node)),
     });
     this.#breakers = new PolicyBreakers({
       ...options,
-      policies: this.#policies,
+      policies: this,
       tally: this.#tally,
       onChange: options.onBreakerChange,
     });
-    this.emptying = new EmptyingNodes({ ...options, policies: this.#policies });
-    this.hourly = new HourlyEvictions({ ...options, claimsOf: (node) => this.#policies.claimsOf(node) });
+    this.emptying = new EmptyingNodes({ ...options, policies: this });
+    this.hourly = new HourlyEvictions({ ...options, claimsOf: (node) => this.claimsOf(node) });
     this.strictest = { current: () => this.#withShortestGrace() };
     this.#applied = options.options.current();
     showPolicyNodes(options.meter, () => this.counts());
-  }
-
-  /** The grace periods of this node. */
-  current(node: string): GracePeriods {
-    return this.#policies.gracesOf(node);
-  }
-
-  selectionOf(node: string): PolicySelection {
-    return this.#policies.selectionOf(node);
-  }
-
-  /** The mode or pause that holds writes for this node. */
-  modeOf(node: string): NodeHold | undefined {
-    return this.#policies.modeOf(node);
-  }
-
-  /** Records when the signals of maintenance of this node are first seen. To be called for each change of it. */
-  noteMaintenance(node: string): void {
-    this.#policies.noteMaintenance(node);
-  }
-
-  /** Planned maintenance, which holds NoExecute taints and evictions for the health of this node only. */
-  maintenanceOf(node: string): Maintenance | undefined {
-    return this.#policies.maintenanceOf(node);
-  }
-
-  /** The zone in which this node counts, and whose rate and rules apply to it. */
-  zoneOf(node: Pick<NodeView, 'name' | 'labels'>): string {
-    return this.#policies.zoneOf(node);
   }
 
   /** The options in force in this zone: those of the controller, or what the policy whose zone it is sets. */
@@ -126,14 +94,14 @@ export class PolicyStage {
 
   /** Which nodes of the policy of this node may get the taint out-of-service; undefined: it may not. */
   outOfServiceOf(node: string): OutOfServiceRule | undefined {
-    const selection = this.#policies.selectionOf(node);
+    const selection = this.selectionOf(node);
     return selection.kind === 'policy' ? selection.policy.outOfService : undefined;
   }
 
   /** How long after they were due the Eviction API may hold pods of this node while it is reachable; undefined: it is not used. */
   evictReachableOf(node: string): ReachableEviction | undefined {
     const { evictReachableTimeoutMs } = this.#options.options.current();
-    const rules = this.#policies.claimsOf(node).flatMap(({ name, evictReachable: rule }) => {
+    const rules = this.claimsOf(node).flatMap(({ name, evictReachable: rule }) => {
       return rule === undefined ? [] : [{ policy: name, timeoutMs: rule.timeoutMs ?? evictReachableTimeoutMs }];
     });
     return rules.sort((a, b) => b.timeoutMs - a.timeoutMs)[0];
@@ -141,12 +109,12 @@ export class PolicyStage {
 
   /** The policy that keeps this pod from evictions for the health of its node; undefined: none. */
   keeperOf(pod: Pick<PodView, 'phase' | 'nodeName'>): string | undefined {
-    return decideKeeper(pod, this.#policies.claimsOf(pod.nodeName));
+    return decideKeeper(pod, this.claimsOf(pod.nodeName));
   }
 
   /** The rate of pod deletions for the health of nodes of the policy of this node; undefined: no limit. */
   deletionRateOf(node: string): DeletionRate | undefined {
-    const rates = this.#policies.claimsOf(node).flatMap(({ name, podDeletionsPerSecond: ratePerSecond }) => {
+    const rates = this.claimsOf(node).flatMap(({ name, podDeletionsPerSecond: ratePerSecond }) => {
       return ratePerSecond === undefined ? [] : [{ policy: name, ratePerSecond }];
     });
     return rates.sort((a, b) => a.ratePerSecond - b.ratePerSecond)[0];
@@ -161,11 +129,6 @@ export class PolicyStage {
   /** A node in planned maintenance is no evidence of a common cause. */
   #countsAsHealthy(node: string, isHealthy: boolean): boolean {
     return isHealthy || (this.#tally.isCounting && this.maintenanceOf(node) !== undefined);
-  }
-
-  /** Whether two states of a node have different signals of maintenance, be it the time of one. */
-  differInMaintenance(before: NodeView, after: NodeView): boolean {
-    return this.#policies.differInMaintenance(before, after);
   }
 
   /** The node changed between two evaluations, or was deleted: it is counted, and the breakers are evaluated, at once. */
@@ -205,11 +168,6 @@ export class PolicyStage {
     return this.#tally.isCounting ? this.#breakers.held() : undefined;
   }
 
-  /** Whether two states of a node have different policies, pauses or signals of maintenance. */
-  differ(before: NodeView, after: NodeView): boolean {
-    return this.#policies.differ(before, after);
-  }
-
   /** Whether the policies, or the pause of all nodes, changed since the last call. */
   takeChange(): boolean {
     const { policies, paused } = this.#applied;
@@ -219,7 +177,7 @@ export class PolicyStage {
 
   /** The policy by which a node that recovers often is kept: of several that claim it equally the first that has a rule. */
   flappingSelectionOf(node: string): PolicySelection {
-    const selection = this.#policies.selectionOf(node);
+    const selection = this.selectionOf(node);
     if (selection.kind !== 'conflict') return selection;
     const policy = selection.policies.find(({ flapping }) => flapping !== undefined);
     return policy === undefined ? selection : { kind: 'policy', policy };
@@ -230,8 +188,8 @@ export class PolicyStage {
     const { options, names } = this.#options;
     if (options.current().policies.length === 0) return [];
     const counts = buildPolicyCounts(options.current().policies, names(), (name) => [
-      this.#policies.selectionOf(name),
-      this.#policies.claimsOf(name),
+      this.selectionOf(name),
+      this.claimsOf(name),
     ]);
     return this.#withBreakers(counts);
   }
@@ -261,19 +219,19 @@ export class PolicyStage {
   }
 
   /** The node no longer exists. */
-  forget(node: string): void {
+  override forget(node: string): void {
     this.#tally.remove(node);
-    this.#policies.forget(node);
+    super.forget(node);
     this.#journal.forget(node);
     this.maintenance.forget(node);
     this.emptying.forget(node);
   }
 
   /** Number of entries of the largest collection. */
-  get size(): number {
+  override get size(): number {
     const { maintenance, emptying, hourly } = this;
-    const collections = [this.#policies, this.#journal, this.#tally, maintenance, emptying, hourly];
-    return Math.max(...collections.map(({ size }) => size));
+    const collections = [this.#journal, this.#tally, maintenance, emptying, hourly];
+    return Math.max(super.size, ...collections.map(({ size }) => size));
   }
 
   #withShortestGrace(): ControllerOptions {

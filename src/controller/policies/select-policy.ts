@@ -30,28 +30,12 @@ export function selectClaims(
   return selection.kind === 'conflict' ? [...selection.policies, ...guards] : guards;
 }
 
-/** Whether two selections are of the same policy, or the same conflict. */
-export function isSameSelection(a: PolicySelection, b: PolicySelection): boolean {
-  return selectionKey(a) === selectionKey(b);
-}
-
 /** Positive: `a` has the stronger claim. */
 function compareClaims(
   a: Pick<NodePolicy, 'priority' | 'selector'>,
   b: Pick<NodePolicy, 'priority' | 'selector'>,
 ): number {
   return a.priority - b.priority || a.selector.length - b.selector.length;
-}
-
-function selectionKey(selection: PolicySelection): string {
-  switch (selection.kind) {
-    case 'default':
-      return '';
-    case 'policy':
-      return selection.policy.name;
-    case 'conflict':
-      return selection.policies.map(({ name }) => name).join(',');
-  }
 }
 
 /** The policy that keeps this pod from evictions for the health of its node; undefined: none. */

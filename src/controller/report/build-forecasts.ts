@@ -1,5 +1,5 @@
 // Predictions for nodes and pods. Times are on the monotonic clock; Infinity: not in the current state.
-import { type Taint, taintKeys } from '../../machinery/api/taints.ts';
+import { taintKeys } from '../../machinery/api/taints.ts';
 import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
 import type { Act } from '../model/holds.ts';
 import type { EvictionMark } from '../model/node-state.ts';
@@ -71,7 +71,7 @@ export function buildEvictionForecast(
   }
   if (taint === undefined || !node.cluster.runs.taintEviction) return undefined;
   const { key, given, atMs } = taint;
-  const { seconds } = buildTolerance(tolerations, { key, effect: 'NoExecute' });
+  const { seconds } = toleranceOf(tolerationFinder(tolerations, 1)({ key, effect: 'NoExecute' }));
   if (seconds === Infinity) return undefined;
   const cause = { kind: 'taint', taint: key, toleratedSeconds: seconds } as const;
   return { pod, state: 'predicted', cause, given, atMs: atMs + seconds * 1_000 };
@@ -90,17 +90,9 @@ export function buildScheduledForecast(
 }
 
 /**
- * How long a pod tolerates a taint (upstream `GetMatchingTolerations` and `getMinTolerationTime`, for one taint), with
- * the first match in the pod's order. 0 s: not tolerated. Infinity: without a time limit.
+ * How long a pod tolerates a taint (upstream `GetMatchingTolerations` and `getMinTolerationTime`, for one taint), by the first
+ * matching toleration in the pod's order; undefined: none matches. 0 s: not tolerated. Infinity: without a time limit.
  */
-function buildTolerance(
-  tolerations: readonly Toleration[],
-  taint: Taint,
-): { readonly toleration: Toleration | undefined; readonly seconds: number } {
-  return toleranceOf(tolerationFinder(tolerations, 1)(taint));
-}
-
-/** How long the matching toleration tolerates its taint; undefined: none matches. */
 export function toleranceOf(toleration: Toleration | undefined): {
   readonly toleration: Toleration | undefined;
   readonly seconds: number;

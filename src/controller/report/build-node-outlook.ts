@@ -1,3 +1,4 @@
+import { compare } from '../../machinery/api/compare.ts';
 import { flappingTaintKey, type Taint } from '../../machinery/api/taints.ts';
 import { buildEvictionForecast, buildNodeForecast, type EvictionForecast } from './build-forecasts.ts';
 import { buildEvictionPartHolds, buildProcessHolds } from './build-holds.ts';
@@ -93,9 +94,4 @@ function buildNodeEviction(
 /** Earliest first; pods with equal times by name, so that the order is deterministic. */
 function buildEvictionForecasts(all: readonly (EvictionForecast | undefined)[]): readonly EvictionForecast[] {
   return all.flatMap((eviction) => eviction ?? []).sort((a, b) => compare(a.atMs, b.atMs) || compare(a.pod, b.pod));
-}
-
-function compare<T extends number | string>(a: T, b: T): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -1,41 +1,5 @@
 import { gauge, type Meter } from '../../machinery/ports/meter.ts';
-import type { SilenceConfirmer } from '../health/silence-confirmer.ts';
-import type { HealthTable } from '../health/health-table.ts';
-import type { HealthTransitions } from '../health/health-transitions.ts';
-import type { NodeWorkLoops } from '../node-work/node-work-loops.ts';
-import type { OutageWatch } from '../outage/outage-watch.ts';
-import type { PodGarbageCollector } from '../pod-gc/pod-garbage-collector.ts';
-import type { PodMarker } from '../pod-readiness/pod-marker.ts';
-import type { PodMarkingQueues } from '../pod-readiness/pod-marking-queues.ts';
-import type { TaintEvictor } from '../taint-eviction/taint-evictor.ts';
-import type { ZoneTaintQueues } from '../tainting/zone-taint-queues.ts';
-import type { ZoneTable } from '../zones/zone-table.ts';
-
-type Sized = { readonly size: number };
-type QueueOwner = { queuedNodes(): Iterable<string> };
-
-/** The stages that remember nodes, pods or zones. */
-interface MeasuredStages {
-  readonly nodes: Sized;
-  readonly leases: Sized;
-  readonly podResponses: Sized;
-  readonly health: Pick<HealthTable, 'size'>;
-  readonly policies: Sized;
-  readonly holds: Sized;
-  readonly transitions: Pick<HealthTransitions, 'notReadyCount' | 'withheld'>;
-  readonly confirmer: Pick<SilenceConfirmer, 'size'>;
-  readonly monitor: Sized & { readonly heldZones: number };
-  readonly zones: Pick<ZoneTable, 'size' | 'zones'>;
-  readonly awaited: Sized;
-  readonly outage: Pick<OutageWatch, 'size'>;
-  readonly loops: Pick<NodeWorkLoops, 'size'>;
-  readonly queues: Pick<ZoneTaintQueues, 'size' | 'zonesRemembered'>;
-  readonly noExecute: QueueOwner;
-  readonly evictor: Pick<TaintEvictor, 'size' | 'knownNodes'>;
-  readonly marking: Pick<PodMarkingQueues, 'queuedNodes' | 'zonesRemembered'>;
-  readonly marker: Pick<PodMarker, 'size'>;
-  readonly podGc: Pick<PodGarbageCollector, 'missingNodes'>;
-}
+import type { Stages } from '../stages.ts';
 
 export const collectionEntries = gauge(
   'node_lifecycle_collection_entries',
@@ -52,7 +16,7 @@ export interface CollectionSize {
 }
 
 /** The sizes of all collections of the stages that grow with the cluster. Those with a fixed maximum are not listed. */
-export function readCollectionSizes(stages: MeasuredStages): readonly CollectionSize[] {
+export function readCollectionSizes(stages: Stages): readonly CollectionSize[] {
   const sizes = { node: perNode(stages), pod: perPod(stages), zone: perZone(stages) };
   return (['node', 'pod', 'zone'] as const).flatMap((per) =>
     Object.entries(sizes[per]).map(([collection, entries]) => ({ collection, per, entries })),
@@ -66,7 +30,7 @@ export function showCollectionSizes(meter: Meter, sizes: () => readonly Collecti
   });
 }
 
-function perNode(stages: MeasuredStages): Readonly<Record<string, number>> {
+function perNode(stages: Stages): Readonly<Record<string, number>> {
   return {
     'node-health': stages.health.size,
     'node-policies': Math.max(stages.policies.size, stages.holds.size),
@@ -84,7 +48,7 @@ function perNode(stages: MeasuredStages): Readonly<Record<string, number>> {
   };
 }
 
-function perPod(stages: MeasuredStages): Readonly<Record<string, number>> {
+function perPod(stages: Stages): Readonly<Record<string, number>> {
   return {
     'pod-evictions': stages.evictor.size,
     'pod-marks': stages.marker.size,
@@ -92,7 +56,7 @@ function perPod(stages: MeasuredStages): Readonly<Record<string, number>> {
   };
 }
 
-function perZone(stages: MeasuredStages): Readonly<Record<string, number>> {
+function perZone(stages: Stages): Readonly<Record<string, number>> {
   return {
     'zone-states': stages.zones.zones().length,
     'zone-taint-queues': stages.queues.zonesRemembered,

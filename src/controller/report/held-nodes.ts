@@ -1,12 +1,7 @@
 import { ownValue } from '../../machinery/api/json-map.ts';
 import { gauge, type Meter } from '../../machinery/ports/meter.ts';
-import type { HealthTransitions } from '../health/health-transitions.ts';
-import type { Act, HoldKind, HoldReader } from '../model/holds.ts';
-import type { PolicyStage } from '../policies/policy-stage.ts';
-import type { PodMarkingQueues } from '../pod-readiness/pod-marking-queues.ts';
-import type { TaintEvictor } from '../taint-eviction/taint-evictor.ts';
-import type { ZoneTaintQueues } from '../tainting/zone-taint-queues.ts';
-import type { ZoneTable } from '../zones/zone-table.ts';
+import type { ActingStages } from '../acting-stages.ts';
+import type { Act, HoldKind } from '../model/holds.ts';
 
 export const heldNodes = gauge(
   'node_lifecycle_held_nodes',
@@ -15,44 +10,32 @@ export const heldNodes = gauge(
 );
 
 /** Updates the gauge on every scrape. Costs time proportional to the nodes that wait; nothing while none waits. */
-export function showHeldNodes(meter: Meter, sources: HeldNodesSources): void {
+export function showHeldNodes(meter: Meter, stages: ActingStages): void {
   let shown: readonly string[] = [];
   meter.onRead(() => {
-    const held = countHeldNodes(sources);
+    const held = countHeldNodes(stages);
     for (const reason of shown) if (ownValue(held, reason) === undefined) meter.forget(heldNodes, { reason });
     shown = Object.keys(held);
     for (const [reason, count] of Object.entries(held)) meter.set(heldNodes, count, { reason });
   });
 }
 
-interface HeldNodesSources {
-  readonly holds: Pick<HoldReader, 'of'> & { withheldNodes(): readonly string[] };
-  readonly policies: Pick<PolicyStage, 'inForce' | 'maintenance' | 'breakerHeld'>;
-  readonly transitions: Pick<HealthTransitions, 'withheld'>;
-  readonly zones: Pick<ZoneTable, 'fullDisruption' | 'unreadyMembers'>;
-  readonly queues: Pick<ZoneTaintQueues, 'keys'>;
-  readonly marking: Pick<PodMarkingQueues, 'waiting'>;
-  readonly evictor: Pick<TaintEvictor, 'heldNodes'>;
-  /** Undefined in taint mode. */
-  readonly podEvictor: unknown;
-}
-
 /** Number of nodes under the first reason that holds what is due for them. Reasons as in `explain`. */
-function countHeldNodes(sources: HeldNodesSources): Readonly<Record<string, number>> {
-  const counts: Partial<Record<HoldKind, number>> = { ...selectShown(sources) };
+function countHeldNodes(stages: ActingStages): Readonly<Record<string, number>> {
+  const counts: Partial<Record<HoldKind, number>> = { ...selectShown(stages) };
   const count = (kind: HoldKind): void => void (counts[kind] = (counts[kind] ?? 0) + 1);
-  const due = listDue(sources);
+  const due = listDue(stages);
   for (const [node, act] of due) {
-    const [first] = sources.holds.of(node, act);
+    const [first] = stages.holds.of(node, act);
     if (first !== undefined) count(first.kind);
   }
   // Pods may be due for another taint than those of the health of their node.
-  for (const [node, kind] of sources.evictor.heldNodes()) if (!due.has(node)) count(kind);
+  for (const [node, kind] of stages.evictor.heldNodes()) if (!due.has(node)) count(kind);
   return counts;
 }
 
 /** The reasons that are always shown, and those that some policy has. */
-function selectShown({ policies }: HeldNodesSources): Readonly<Partial<Record<HoldKind, number>>> {
+function selectShown({ policies }: ActingStages): Readonly<Partial<Record<HoldKind, number>>> {
   const all = policies.inForce();
   const breaker = all.some((each) => each.breaker !== undefined) ? { breaker: 0 } : {};
   const concurrency = all.some((each) => each.emptying !== undefined) ? { concurrency: 0 } : {};
@@ -61,8 +44,8 @@ function selectShown({ policies }: HeldNodesSources): Readonly<Partial<Record<Ho
 }
 
 /** Each node for which something may be due, with the first such act. */
-function listDue(sources: HeldNodesSources): ReadonlyMap<string, Act> {
-  const { holds, policies, transitions, zones, queues, marking, podEvictor } = sources;
+function listDue(stages: ActingStages): ReadonlyMap<string, Act> {
+  const { holds, policies, transitions, zones, queues, marking, podEvictor } = stages;
   const emptying: Act = podEvictor === undefined ? 'add-no-execute' : 'empty-node';
   const due = new Map<string, Act>();
   const add = (nodes: Iterable<string>, act: Act): void => {

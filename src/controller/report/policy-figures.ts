@@ -1,15 +1,10 @@
 import type { PodView } from '../../machinery/api/pod.ts';
 import type { StoreReader } from '../../machinery/informer/informer.ts';
 import type { PolicyFigures, PolicySelection } from '../model/policy.ts';
-import type { PolicyStage } from '../policies/policy-stage.ts';
-import type { TaintEvictor } from '../taint-eviction/taint-evictor.ts';
+import type { ActingStages } from '../acting-stages.ts';
 
 interface PolicyFiguresSources {
-  readonly stages: {
-    readonly policies: Pick<PolicyStage, 'inForce' | 'selectionOf' | 'isHealthy'>;
-    readonly holds: { heldNodes(): Iterable<string> };
-    readonly evictor: Pick<TaintEvictor, 'scheduled'>;
-  };
+  readonly stages: ActingStages;
   readonly nodes: Pick<StoreReader<unknown>, 'keys'>;
   readonly pods: Pick<StoreReader<PodView>, 'get'>;
 }

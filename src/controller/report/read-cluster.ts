@@ -1,3 +1,4 @@
+import { instantOf } from '../../machinery/ports/clock.ts';
 import type { Now } from '../model/node-state.ts';
 import { describeHoldKind } from '../holds/decide-holds.ts';
 import { noHolds } from '../model/holds.ts';
@@ -10,7 +11,7 @@ import type { ClusterReport, DueNode, InnerZone, OutageHoldReport, ZoneReport } 
 import { type ReportSources, toMonotonicMs } from './report-sources.ts';
 
 /** The state of all that concerns every node. `now`: by default the time of the clock. */
-export function readCluster(sources: ReportSources, now: Now = readNow(sources)): ClusterReport {
+export function readCluster(sources: ReportSources, now: Now = instantOf(sources.clock)): ClusterReport {
   const { leadership, holder, stages, controllers, options, shadow } = sources;
   const zones = new Map<string, ZoneReport>();
   let inner: ReturnType<typeof readInnerZones> | undefined;
@@ -70,8 +71,4 @@ export function readClusterDetails(sources: ReportSources, cluster: ClusterRepor
 export function readOutage(sources: ReportSources): OutageHoldReport | undefined {
   const hold = sources.stages.outage.hold();
   return hold && { why: hold.why, recovering: hold.recovering, untilMs: toMonotonicMs(hold.untilMs, sources) };
-}
-
-function readNow({ clock }: Pick<ReportSources, 'clock'>): Now {
-  return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
 }

@@ -1,5 +1,7 @@
 // Lists of nodes by state and of pods by the time of their eviction. They cost time proportional to the nodes or the scheduled pods,
 // and an outlook for each node that is listed.
+import { compare } from '../../machinery/api/compare.ts';
+import { instantOf } from '../../machinery/ports/clock.ts';
 import { objectKey } from '../../machinery/api/object-key.ts';
 import { buildNodeOutlook } from './build-node-outlook.ts';
 import type { NodeState } from './classify-node-state.ts';
@@ -50,7 +52,7 @@ function toListed(report: NodeReport): ListedNode {
 
 /** The pods with a scheduled eviction that are due first. */
 export function readEvictionList({ stages, informers, clock }: ReportSources, limit: number): EvictionList {
-  const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+  const now = instantOf(clock);
   const scheduled = [...stages.evictor.scheduled()].sort(([a, aMs], [b, bMs]) => aMs - bMs || compare(a, b));
   const evictions = scheduled.slice(0, limit).map(([pod, atMs]) => {
     const [namespace = '', name = ''] = pod.split('/');
@@ -58,9 +60,4 @@ export function readEvictionList({ stages, informers, clock }: ReportSources, li
     return { pod, node, when: formatEstimate(atMs, now) };
   });
   return { evictions, total: scheduled.length };
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

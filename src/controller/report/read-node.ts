@@ -16,7 +16,6 @@ import { describeHoldKind } from '../holds/decide-holds.ts';
 import type { Act, HoldKind } from '../model/holds.ts';
 import type { OutOfServiceState } from '../model/out-of-service.ts';
 import type { BreakerStatus, EmptyingStatus, Maintenance, NodeHold } from '../model/policy.ts';
-import { podsByNode } from '../taint-eviction/taint-evictor.ts';
 import { healthTaintsOf } from '../tainting/decide-taints.ts';
 import type { ZoneTally } from '../zones/plan-rates.ts';
 import { buildExplainedHolds, type HoldDetails } from './build-holds.ts';
@@ -38,6 +37,7 @@ import type {
   TaintReport,
   ZoneReport,
 } from './reports.ts';
+import { podsByNode } from '../model/indexes.ts';
 
 /** Reads a node; undefined: it does not exist. */
 export function readNode(name: string, sources: ReportSources, cluster: ClusterReport): NodeReport | undefined {

@@ -1,3 +1,4 @@
+import type { ActingStages } from '../acting-stages.ts';
 import type { WaitingPod } from '../model/waiting-pods.ts';
 import { gauge, type Meter } from '../../machinery/ports/meter.ts';
 
@@ -7,14 +8,8 @@ export const waitingPods = gauge(
   ['policy', 'reason'],
 );
 
-interface WaitingPodsSources {
-  readonly evictor: { waits(): Iterable<WaitingPod> };
-  /** Undefined in taint mode. */
-  readonly podEvictor: { waits(): Iterable<WaitingPod> } | undefined;
-}
-
 /** Updates the gauge on every scrape. Costs time proportional to the timed evictions. */
-export function showWaitingPods(meter: Meter, { evictor, podEvictor }: WaitingPodsSources): void {
+export function showWaitingPods(meter: Meter, { evictor, podEvictor }: ActingStages): void {
   let shown = new Map<string, WaitingPod>();
   meter.onRead(() => {
     for (const labels of shown.values()) meter.forget(waitingPods, labels);

@@ -29,8 +29,6 @@ interface ShadowModeOptions extends Ambient {
     readonly leases: Informer<LeaseView>;
     readonly pods: Informer<PodView>;
   };
-  /** The index of the pod store by node. */
-  readonly podsByNode: string;
   readonly options: Live<Pick<ControllerOptions, 'nodeMonitorPeriodMs'>>;
   /** The running controllers are compared. */
   readonly runs: Pick<ControllerSelection, 'nodeLifecycle' | 'taintEviction'>;

@@ -15,14 +15,13 @@ import type { EpisodeLedger } from './episode-ledger.ts';
 import type { EpisodeSubject } from './episode.ts';
 import type { NodeFollower } from './shadow-nodes.ts';
 import { UnexplainedMarks } from './unexplained-marks.ts';
+import { podsByNode } from '../model/indexes.ts';
 
 /** Maximum number of deleted pods kept in memory; further ones are not compared. */
 const ghostsMax = 20_000;
 
 interface ShadowPodsOptions extends Ambient {
   readonly pods: Informer<PodView>;
-  /** The index of the pod store by node. */
-  readonly podsByNode: string;
   /** The real node, and the node as the shadow sees it. */
   readonly realNode: (name: string) => NodeView | undefined;
   readonly ownNode: (name: string) => NodeView | undefined;
@@ -122,7 +121,7 @@ export class ShadowPods extends ShadowInformer<PodView> implements NodeFollower 
 
   override byIndex(index: string, value: string): readonly PodView[] {
     const found = this.#options.pods.store.byIndex(index, value);
-    const keys = index === this.#options.podsByNode ? this.#byNode.get(value) : undefined;
+    const keys = index === podsByNode ? this.#byNode.get(value) : undefined;
     if (keys === undefined) return found;
     const ghosts = [...keys].map((key) => this.#records.get(key)).filter((record) => record?.ghost !== 'no');
     return [...found.map((pod) => this.get(podKey(pod)) ?? pod), ...ghosts.flatMap((ghost) => ghost?.own ?? [])];

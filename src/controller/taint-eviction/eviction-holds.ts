@@ -1,9 +1,6 @@
 import { findCondition } from '../../machinery/api/conditions.ts';
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
-import type { Meter } from '../../machinery/ports/meter.ts';
-import type { NodeSource } from '../model/commands.ts';
-import type { DecisionSink, EvictionHold, PolicyEvictionHold } from '../model/decisions.ts';
+import type { EvictionHold, PolicyEvictionHold } from '../model/decisions.ts';
 import type { Act, Hold, HoldKind, HoldReader } from '../model/holds.ts';
 import { evidenceAbout, evidenceMs, type LiveNode, nodeWatchDelayMsMax } from '../model/live-node.ts';
 import {
@@ -17,20 +14,17 @@ import {
 import { extendHold, isAtMaximum, isUnbounded, renewHold } from './extend-hold.ts';
 import { evictionHoldsExpired } from './metrics.ts';
 import type { TimedEviction } from './timed-eviction.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
 const checkAgainMs = 1_000;
 
-export interface EvictionHoldsOptions {
-  readonly nodes: NodeSource;
+export interface EvictionHoldsOptions extends Omit<StageDependencies, 'writer'> {
   /** `ask` records the question. */
   readonly holds: Pick<HoldReader, 'of' | 'ofPod'> & { ask(node: string, act: Act, pod: string): unknown };
   /** Whether the watch of nodes has not reached this version of a pod: what had happened before may not be in the cache. */
   readonly isNodeWatchBehind: (resourceVersion: string) => boolean;
   /** A recent live read of the node, sent since this time; undefined while there is none, and then one is started. */
   readonly liveNode: (node: string, sentSinceMs: number) => LiveNode | undefined;
-  readonly decisions: DecisionSink;
-  readonly meter: Meter;
-  readonly clock: Clock;
 }
 
 interface HeldFor {

@@ -5,7 +5,6 @@ import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
 import type { PodSource } from '../model/commands.ts';
 import { evaluationFailed, type DecisionSink } from '../model/decisions.ts';
 
-const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 /** Taints and tolerations that are compared at once for a node: a millisecond. */
 const comparedAtOnceMax = 4_000;
 /** Pods that are evaluated in a row otherwise: some milliseconds, if each has as many tolerations as are used. */
@@ -22,7 +21,7 @@ interface PodEvaluationsOptions {
 /** Pods whose node has more than is evaluated at once: each is evaluated later, from the state of that time. */
 export class PodEvaluations {
   readonly #options: PodEvaluationsOptions;
-  readonly #queue = new WorkQueue(retryLimits);
+  readonly #queue = new WorkQueue();
   readonly #loop: WorkLoop;
 
   constructor(options: PodEvaluationsOptions) {

@@ -1,11 +1,8 @@
 // How and when a pod that is due is removed: by a deletion or by the Eviction API, at the rate of the policy of its node. State
 // exists only of pods that wait; it only saves requests.
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
-import type { Meter } from '../../machinery/ports/meter.ts';
 import { TokenQueues } from '../../machinery/queueing/token-queues.ts';
 import type { WriteOutcome } from '../model/commands.ts';
-import type { DecisionSink } from '../model/decisions.ts';
 import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
 import { type AskedTime, askedMs, countAsked, moveAsked, noteRequest } from './asked-time.ts';
@@ -13,6 +10,7 @@ import { decideRemovalMethod, type RemovalMethod, type EvictAt } from './decide-
 import { evictionsRefused, evictionsTimedOut } from './metrics.ts';
 import { RequestSlots } from './request-slots.ts';
 import type { RefusedEviction, TimedEviction } from './timed-eviction.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
 /** Delays between two requests for a pod that the Eviction API does not evict. */
 const retryDelaysMs = { min: 100, max: 30_000 } as const;
@@ -30,7 +28,7 @@ export interface RemovalRules {
   readonly isRetained: (pod: PodView) => boolean;
 }
 
-interface PodRemovalOptions {
+interface PodRemovalOptions extends Pick<StageDependencies, 'decisions' | 'meter' | 'clock'> {
   readonly rules: RemovalRules;
   readonly timed: ReadonlyMap<string, TimedEviction>;
   /** The pod is to be evaluated again after this time. */
@@ -39,9 +37,6 @@ interface PodRemovalOptions {
   readonly requestsAtOnceMax: number;
   /** The pod will be evaluated again. */
   readonly isQueued: (key: string) => boolean;
-  readonly decisions: DecisionSink;
-  readonly meter: Meter;
-  readonly clock: Clock;
 }
 
 /** How a pod is removed, and for which taint. */

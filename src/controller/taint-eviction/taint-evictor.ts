@@ -6,6 +6,7 @@ import type { NodeView } from '../../machinery/api/node.ts';
 import { splitKey } from '../../machinery/api/object-key.ts';
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { Change } from '../../machinery/informer/informer.ts';
+import { instantOf } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import { backOffAtLeast, forget, park, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { batchedResync } from '../../machinery/supervision/batched-resync.ts';
@@ -33,12 +34,9 @@ import { cancellingDeletion, markingForDeletion } from './events.ts';
 import { evictionsScheduled, podDeletionDuration, podDeletionsTotal } from './metrics.ts';
 import type { TimedEviction } from './timed-eviction.ts';
 import type { Now } from '../model/node-state.ts';
-
-/** Name of the index of pods by node, which every pod store here must have. */
-export const podsByNode = 'node';
+import { podsByNode } from '../model/indexes.ts';
 
 const deletesAtOnceMax = 16;
-const retryLimits = { delayMsMin: 100, delayMsMax: 30_000 } as const;
 const unwantedRecheckMs = 1_000;
 /** Due pods processed in a row: each is evaluated against up to thousands of taints and tolerations. */
 const dueInARow = 64;
@@ -59,7 +57,7 @@ export class TaintEvictor {
   readonly #removal: PodRemoval;
   /** Timed evictions, by `namespace/name`. */
   readonly #timed = new Map<string, TimedEviction>();
-  readonly #queue = new WorkQueue(retryLimits);
+  readonly #queue = new WorkQueue();
   readonly #loop: WorkLoop;
   /** Tainted nodes found at the takeover; their pods are evaluated in batches. */
   readonly #batchedResync: WorkLoop;
@@ -72,7 +70,7 @@ export class TaintEvictor {
   constructor(options: TaintEvictorOptions) {
     this.#options = options;
     this.#holds = new EvictionHolds(options);
-    this.#tookOver = this.#now();
+    this.#tookOver = instantOf(this.#options.clock);
     this.#loop = new WorkLoop({
       queue: this.#queue,
       clock: options.clock,
@@ -101,7 +99,7 @@ export class TaintEvictor {
     this.#batchedResync = this.#makeBatchedResync();
     this.#evaluations = new PodEvaluations({
       ...options,
-      evaluate: (pod) => this.#evaluate(pod, 'cache', this.#now()),
+      evaluate: (pod) => this.#evaluate(pod, 'cache', instantOf(this.#options.clock)),
     });
   }
 
@@ -109,7 +107,6 @@ export class TaintEvictor {
     const { clock, decisions } = this.#options;
     return batchedResync({
       clock,
-      retryLimits,
       resync: (node) => this.#evaluatePodsOf(node, this.#tookOver),
       onFault: (node, error) => {
         decisions.note(evaluationFailed('taint eviction', node, error));
@@ -132,7 +129,7 @@ export class TaintEvictor {
    * evaluated, later: all pods of a large cluster together would take longer than the lease renewal may wait.
    */
   takeOver(nodes: Iterable<NodeView>): void {
-    this.#tookOver = this.#now();
+    this.#tookOver = instantOf(this.#options.clock);
     for (const node of nodes) {
       if (this.#taints.observe(node, 'cache', this.#tookOver)) this.#batchedResync.add(node.name);
     }
@@ -143,7 +140,7 @@ export class TaintEvictor {
    * written, recorded or moved. Pods of a node without NoExecute taints are left to {@link sweep}.
    */
   resync(node: NodeView): void {
-    const now = this.#now();
+    const now = instantOf(this.#options.clock);
     const changed = this.#observeTaints(node, 'cache', now);
     if (changed || this.#taints.get(node.name).length > 0) this.#evaluatePodsOf(node.name, now);
   }
@@ -223,7 +220,7 @@ export class TaintEvictor {
     const all = this.#taints.get(pod.nodeName);
     if (all.length === 0) return all;
     const taints = selectCounting(all, this.#isRetained(pod));
-    const boundMs = this.#timed.get(podKey(pod))?.boundMs ?? boundSinceMs(pod, 'cache', this.#now());
+    const boundMs = this.#timed.get(podKey(pod))?.boundMs ?? boundSinceMs(pod, 'cache', instantOf(this.#options.clock));
     return taints.map(({ taint, sinceMs }) => ({ taint, sinceMs: Math.max(sinceMs, boundMs) }));
   }
 
@@ -251,13 +248,13 @@ export class TaintEvictor {
   onNode(change: Change<NodeView>): void {
     const { name } = change.object;
     if (change.kind === 'deleted') return this.#forgetNode(name);
-    const now = this.#now();
+    const now = instantOf(this.#options.clock);
     if (this.#observeTaints(change.object, 'watch-event', now)) this.#evaluatePodsOf(name, now);
   }
 
   onPod(change: Change<PodView>): void {
     if (change.kind === 'deleted') return this.#forgetPod(change.key);
-    this.#evaluate(change.object, isBinding(change) ? 'watch-event' : 'cache', this.#now());
+    this.#evaluate(change.object, isBinding(change) ? 'watch-event' : 'cache', instantOf(this.#options.clock));
   }
 
   /** Whether the taints changed: then what held the pods of the node may not hold them. */
@@ -321,14 +318,14 @@ export class TaintEvictor {
     const pod = pods.get(key);
     if (pod === undefined) this.#forgetPod(key);
     else if (nodes.get(known.node) === undefined) this.#cancel(pod, 'node-gone');
-    else this.#evaluate(pod, 'cache', this.#now());
+    else this.#evaluate(pod, 'cache', instantOf(this.#options.clock));
   }
 
   /** Sets the deadline of the pod: its first, an earlier one, or a later one because a taint was removed. */
   #schedule(pod: PodView, boundMs: number, evictAt: EvictAt): void {
     const key = podKey(pod);
     const known = this.#timed.get(key);
-    const inMs = Math.max(0, evictAt.atMs - this.#now().monotonicMs);
+    const inMs = Math.max(0, evictAt.atMs - this.#options.clock.monotonicMs());
     if (known !== undefined && isSameDeadline(known.evictAt, evictAt)) return this.#ensureQueued(key, inMs);
     const announced = known?.announced === true;
     const isLater = known !== undefined && known.evictAt.atMs < evictAt.atMs;
@@ -389,7 +386,7 @@ export class TaintEvictor {
     this.#verify(key);
     const eviction = this.#timed.get(key);
     if (pod === undefined || eviction === undefined) return forget;
-    const earlyMs = eviction.evictAt.atMs - this.#now().monotonicMs;
+    const earlyMs = eviction.evictAt.atMs - this.#options.clock.monotonicMs();
     if (earlyMs <= 0) return this.#act(pod, eviction);
     this.#removal.backOff(key);
     return { next: 'requeue', afterMs: earlyMs };
@@ -430,7 +427,7 @@ export class TaintEvictor {
     const { node, boundMs } = eviction;
     const taints = this.#taints.get(node).filter(({ taint }) => !isForHealth(taint));
     const decision = decideEviction(pod, { taints, boundMs });
-    if (decision.kind === 'stay' || decision.atMs > this.#now().monotonicMs) return undefined;
+    if (decision.kind === 'stay' || decision.atMs > this.#options.clock.monotonicMs()) return undefined;
     return this.#holds.checkOther(pod, eviction, decision) === 'free' ? decision : undefined;
   }
 
@@ -527,11 +524,6 @@ export class TaintEvictor {
     meter.add(podDeletionsTotal, 1);
     meter.observe(podDeletionDuration, Math.max(0, clock.monotonicMs() - atMs) / 1_000);
     decisions.note({ kind: 'pod-evicted', pod: key, node: pod.nodeName, taint, toleratedSeconds }, pod.uid);
-  }
-
-  #now(): Now {
-    const { clock } = this.#options;
-    return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
   }
 
   #publish(): void {

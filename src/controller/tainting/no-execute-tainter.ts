@@ -5,19 +5,11 @@ import type { NodeView } from '../../machinery/api/node.ts';
 import type { Taint, TaintChange } from '../../machinery/api/taints.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
 import { zoneLevels } from '../../machinery/api/zone.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
-import type { Meter } from '../../machinery/ports/meter.ts';
 import type { RateLimitedQueue } from '../../machinery/queueing/rate-limited-queue.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 import type { Alarm } from '../../machinery/supervision/alarm.ts';
-import {
-  type CommandWriter,
-  mayHaveBeenDone,
-  nextAfterWrite,
-  type NodeSource,
-  type WriteOutcome,
-} from '../model/commands.ts';
-import { evaluationFailed, type DecisionSink, type TaintReason } from '../model/decisions.ts';
+import { mayHaveBeenDone, nextAfterWrite, type WriteOutcome } from '../model/commands.ts';
+import { evaluationFailed, type TaintReason } from '../model/decisions.ts';
 import type { Holds } from '../model/holds.ts';
 import {
   decideNoExecuteNeed,
@@ -29,6 +21,7 @@ import {
 import { evictionsTotal, taintLatency } from './metrics.ts';
 import { TaintAdditions } from './taint-additions.ts';
 import type { ZoneTaintQueues } from './zone-taint-queues.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
 /** Taint writes of one zone in flight: a hanging write does not block its zone. */
 const writesAtOnceMax = 4;
@@ -39,15 +32,10 @@ const heldRecheckMs = 100;
 /** Interval of checks for the end of the hold of one node. */
 const heldNodeRecheckMs = 1_000;
 
-interface NoExecuteTainterOptions {
-  readonly nodes: NodeSource;
+interface NoExecuteTainterOptions extends StageDependencies {
   readonly queues: ZoneTaintQueues;
   /** Woken after each response: the next token of the zone may be due. */
   readonly serving: Pick<Alarm, 'wakeUp'>;
-  readonly writer: CommandWriter;
-  readonly decisions: DecisionSink;
-  readonly meter: Meter;
-  readonly clock: Clock;
   /** Status of the node's Ready condition, or `missing`. */
   readonly readyOf: (node: NodeView) => string;
   /** How long ago the node was assessed so; undefined if not by this process, or returned before. */

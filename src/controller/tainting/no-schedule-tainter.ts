@@ -1,24 +1,18 @@
 import type { NodeView } from '../../machinery/api/node.ts';
 import { isHealthTaint, type TaintChange } from '../../machinery/api/taints.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
 import type { WriteLane } from '../../machinery/ports/write-lanes.ts';
 import { forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
-import { type CommandWriter, nextAfterWrite, type NodeSource } from '../model/commands.ts';
-import type { DecisionSink } from '../model/decisions.ts';
+import { nextAfterWrite } from '../model/commands.ts';
 import { decideNoScheduleChange, isNoScheduleStillRequired } from './decide-taints.ts';
+import type { StageDependencies } from '../model/dependencies.ts';
 
 type TaintChangePart = 'all' | 'additions' | 'removals';
 
 /** The node changed before the write was sent: its conditions require another change now, or none. */
 const evaluateAgain: WorkOutcome = { next: 'requeue', afterMs: 0 };
 
-interface NoScheduleTainterOptions {
-  readonly nodes: NodeSource;
-  readonly writer: CommandWriter;
-  readonly decisions: DecisionSink;
-  readonly clock: Clock;
-}
+type NoScheduleTainterOptions = Omit<StageDependencies, 'meter'>;
 
 /** Keeps the NoSchedule taints of one node equal to what its conditions require: at once, not rate-limited. */
 export class NoScheduleTainter {

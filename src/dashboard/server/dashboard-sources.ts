@@ -1,13 +1,11 @@
-import type { SilenceConfirmer } from '../../controller/health/silence-confirmer.ts';
 import { graceOf } from '../../controller/health/assess-node.ts';
-import type { ReportedStages, ReportSources } from '../../controller/report/report-sources.ts';
+import type { ReportSources } from '../../controller/report/report-sources.ts';
 import type { ShadowReport } from '../../controller/shadow/report.ts';
 import type { Logger } from '../../machinery/ports/logger.ts';
 import type { ServerInfo } from '../protocol.ts';
 
 /** The components that the dashboard of a controller reads. It writes nothing to any of them. */
 export interface DashboardSources extends ReportSources {
-  readonly stages: ReportedStages & { readonly confirmer: Pick<SilenceConfirmer, 'suspects'> };
   readonly server: ServerInfo;
   /** Number of requests to the API server since the start of the process; undefined: not counted. */
   readonly requestsTotal: (() => number) | undefined;

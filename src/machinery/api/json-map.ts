@@ -26,6 +26,15 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The value of JSON from outside; undefined: it is not JSON. The error of the parser would repeat a part of the text. */
+export function parsedOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The value under a key from outside; undefined unless the record itself has that key: plain objects also inherit
  * `constructor`, `toString` and others, which are valid keys of labels, taints and data.

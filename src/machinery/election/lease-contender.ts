@@ -12,6 +12,7 @@
  */
 import { ApiError, apiReason } from '../api/api-error.ts';
 import type { Lease } from '../api/lease.ts';
+import { instantOf } from '../ports/clock.ts';
 import { callWithin } from '../supervision/call-within.ts';
 import {
   decideLease,
@@ -30,7 +31,7 @@ import {
   withRestoreMark,
 } from './build-lease.ts';
 import type { ElectionOptions, ElectionSettings } from './election-options.ts';
-import { instantOf, LeaseDeadline } from './lease-deadline.ts';
+import { LeaseDeadline } from './lease-deadline.ts';
 import { slowpathTotal } from './metrics.ts';
 import { StorageContinuity } from './storage-continuity.ts';
 

@@ -1,14 +1,4 @@
-import type { Clock } from '../ports/clock.ts';
-
-/** One instant on both clocks. */
-export interface Instant {
-  readonly monotonicMs: number;
-  readonly wallMs: number;
-}
-
-export function instantOf(clock: Clock): Instant {
-  return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
-}
+import { type Clock, type Instant, instantOf } from '../ports/clock.ts';
 
 /** The longer of the times that both clocks show: while a machine is suspended only its wall clock advances. */
 export function elapsedMs(from: Instant, to: Instant): number {

@@ -4,7 +4,7 @@ import { messageOf } from '../api/api-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ExecSettings } from './exec-settings.ts';
 import { runProcess } from './exec-process.ts';
-import { isMap, type JsonMap, ownValue } from '../api/json-map.ts';
+import { isMap, type JsonMap, ownValue, parsedOf } from '../api/json-map.ts';
 import { textField } from './credentials.ts';
 
 /** A plugin that runs longer is terminated. */
@@ -60,22 +60,13 @@ export function parseExecCredential(output: string, apiVersion: string): PluginC
 }
 
 function parseObject(output: string, apiVersion: string): JsonMap {
-  const printed = parseJson(output);
+  const printed = parsedOf(output);
   if (!isMap(printed)) throw new Error('its output is not a JSON object');
   for (const [field, accepted] of Object.entries({ kind, apiVersion })) {
     const value = ownValue(printed, field);
     if (value !== accepted) throw new Error(`its output has ${field} ${quoted(value)}; accepted: "${accepted}"`);
   }
   return printed;
-}
-
-/** Undefined if it is not JSON. The parser's error would repeat a part of the text. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function quoted(value: unknown): string {

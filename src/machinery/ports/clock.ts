@@ -7,3 +7,13 @@ export interface Clock {
   /** Resolves after `ms` of monotonic time, or at once when the signal aborts. Never rejects; leaves no listener. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
+
+/** One moment on both clocks. */
+export interface Instant {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+export function instantOf(clock: Pick<Clock, 'nowMs' | 'monotonicMs'>): Instant {
+  return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+}

@@ -11,8 +11,6 @@ export interface WriteLanes {
   /** Maximum number of writes of one lane in flight. */
   readonly concurrencyMax: number;
   run<T>(lane: WriteLane, write: () => Promise<T>): Promise<T>;
-  /** Queued writes and writes in flight. */
-  readonly pending: number;
   /** Resolves when no write is queued or in flight. */
   drained(): Promise<void>;
 }

@@ -3,6 +3,9 @@ export interface BackoffLimits {
   readonly delayMsMax: number;
 }
 
+/** The delays of every queue that does not name its own. */
+export const retryLimits: BackoffLimits = { delayMsMin: 100, delayMsMax: 30_000 };
+
 /** Exponential backoff per key: doubles with each failure up to a limit; reset on success. */
 export class Backoff {
   readonly #limits: BackoffLimits;

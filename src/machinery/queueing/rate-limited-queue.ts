@@ -1,10 +1,9 @@
-import { Backoff, type BackoffLimits } from './backoff.ts';
+import { Backoff, retryLimits } from './backoff.ts';
 import { KeyedHeap } from './keyed-heap.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
 /** One nanosecond: a retry is due after its wait, not at its end, as in kube-controller-manager. */
 const nanosecondMs = 1e-6;
-const retryLimits: BackoffLimits = { delayMsMin: 100, delayMsMax: 30_000 };
 
 interface QueueEntry {
   /** First come, first served: a postponed key keeps its position. */

@@ -1,4 +1,4 @@
-import { Backoff, type BackoffLimits } from './backoff.ts';
+import { Backoff, type BackoffLimits, retryLimits } from './backoff.ts';
 import { KeyedHeap } from './keyed-heap.ts';
 
 /**
@@ -34,7 +34,7 @@ export class WorkQueue {
   /** Keys with a delay that a server requested (Retry-After): no addition makes them due earlier. */
   readonly #notBefore = new Map<string, number>();
 
-  constructor(limits: BackoffLimits) {
+  constructor(limits: BackoffLimits = retryLimits) {
     this.#backoff = new Backoff(limits);
   }
 

@@ -1,4 +1,5 @@
 // Decides which version of each NodeLifecyclePolicy object is in force.
+import { compare } from '../../machinery/api/compare.ts';
 import { policiesMax, type PolicyObject, resetAnnotation } from '../../machinery/api/node-lifecycle-policy.ts';
 import { sameJson } from '../../machinery/api/json-values.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
@@ -106,11 +107,6 @@ interface KnownObject {
 function compareAge(a: KnownObject, b: KnownObject): number {
   const inForceFirst = Number(b.last !== undefined) - Number(a.last !== undefined);
   return compare(a.object.createdAt, b.object.createdAt) || inForceFirst || compare(a.object.name, b.object.name);
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
 
 /** Maximum length of the value in a message. */

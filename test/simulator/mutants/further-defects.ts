@@ -320,8 +320,8 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'backoff-without-limit',
     what: 'a node whose writes failed for minutes waits as long again for its next attempt',
     file: 'controller/node-work/node-work-loops.ts',
-    find: 'delayMsMax: 30_000 } as const;',
-    replace: 'delayMsMax: 3_600_000 } as const;',
+    find: 'new WorkQueue()',
+    replace: 'new WorkQueue({ delayMsMin: 100, delayMsMax: 3_600_000 })',
   },
   // Events
   {

@@ -11,7 +11,6 @@ import type { Command, CommandWriter, WriteOutcome } from '../../../../src/contr
 import type { Decision } from '../../../../src/controller/model/decisions.ts';
 import { readyOf } from '../../../../src/controller/health/assess-node.ts';
 import { HealthTable } from '../../../../src/controller/health/health-table.ts';
-import { daemonSetsByNamespace } from '../../../../src/controller/pod-eviction-mode/pod-deleter.ts';
 import { PodEvictor } from '../../../../src/controller/pod-eviction-mode/pod-evictor.ts';
 import { evictionsTotal } from '../../../../src/controller/tainting/metrics.ts';
 import { ZoneTaintQueues } from '../../../../src/controller/tainting/zone-taint-queues.ts';
@@ -19,6 +18,7 @@ import { aDaemonSetView } from '../../../support/builders.ts';
 import { FakeInformer } from '../../../support/fake-informer.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordingMeter, RecordingRecorder } from '../../../support/fakes.ts';
+import { daemonSetsByNamespace } from '../../../../src/controller/model/indexes.ts';
 
 interface Failure {
   readonly kind: Command['kind'];
@@ -63,7 +63,6 @@ export class EvictionWorld {
       options: { current: () => ({ podEvictionTimeoutMs: (options.timeoutSeconds ?? 600) * 1_000 }) },
       nodes: this.nodes,
       pods: this.pods,
-      podsByNode: 'node',
       daemonSets: this.daemonSets,
       queues: this.lines,
       zoneOf: ({ labels }) => zoneOf(labels),

@@ -66,7 +66,7 @@ class PodGcWorld {
     const writer = new ApiWriter({
       pods: noPodAnswers(),
       api: this.api,
-      lanes: { run: (_lane, write) => write(), concurrencyMax: Infinity, pending: 0, drained: () => Promise.resolve() },
+      lanes: { run: (_lane, write) => write(), concurrencyMax: Infinity, drained: () => Promise.resolve() },
       leadership: { holds: () => this.leading },
       nodes: new MutationCache((name: string) => this.nodes.get(name)),
       decisions,

@@ -33,16 +33,16 @@ class Stand {
 
 test('each change of labels or options is seen at the next call, without any event', () => {
   const stand = new Stand();
-  assert.equal(stand.policies.gracesOf('a'), stand.options, 'without policies: the options themselves');
+  assert.equal(stand.policies.current('a'), stand.options, 'without policies: the options themselves');
   stand.options = { ...stand.options, policies: [aPolicy({ nodeMonitorGracePeriodMs: 7 })] };
-  assert.deepEqual(stand.policies.gracesOf('a'), { nodeMonitorGracePeriodMs: 7, nodeStartupGracePeriodMs: 60_000 });
-  assert.equal(stand.policies.gracesOf('b').nodeMonitorGracePeriodMs, 50_000);
+  assert.deepEqual(stand.policies.current('a'), { nodeMonitorGracePeriodMs: 7, nodeStartupGracePeriodMs: 60_000 });
+  assert.equal(stand.policies.current('b').nodeMonitorGracePeriodMs, 50_000);
   stand.put('b', zone('a'));
-  assert.equal(stand.policies.gracesOf('b').nodeMonitorGracePeriodMs, 7);
+  assert.equal(stand.policies.current('b').nodeMonitorGracePeriodMs, 7);
   stand.options = { ...stand.options, policies: [aPolicy({ nodeMonitorGracePeriodMs: 9 })] };
-  assert.equal(stand.policies.gracesOf('b').nodeMonitorGracePeriodMs, 9);
+  assert.equal(stand.policies.current('b').nodeMonitorGracePeriodMs, 9);
   stand.options = { ...stand.options, nodeStartupGracePeriodMs: 1 };
-  assert.equal(stand.policies.gracesOf('b').nodeStartupGracePeriodMs, 1);
+  assert.equal(stand.policies.current('b').nodeStartupGracePeriodMs, 1);
 });
 
 test('what is remembered is bounded by the nodes that exist, and nothing without policies', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { NodePolicy, PolicySelection } from '../../../../src/controller/model/policy.ts';
-import { isSameSelection, selectPolicy } from '../../../../src/controller/policies/select-policy.ts';
+import { selectPolicy } from '../../../../src/controller/policies/select-policy.ts';
 import { aPolicy } from '../../../support/builders.ts';
 
 type Requirement = NodePolicy['selector'][number];
@@ -103,7 +103,7 @@ test('the order of the policies does not matter', () => {
 test('two selections are the same if the same policy applies, or the same ones conflict', () => {
   const [x, y] = [aPolicy({ name: 'x', selector: exists('a') }), aPolicy({ name: 'y', selector: exists('b') })];
   const both = selectPolicy(labels, [x, y]);
-  assert.ok(isSameSelection(both, selectPolicy({ ...labels, c: '' }, [x, y])));
-  assert.ok(!isSameSelection(both, selectPolicy(labels, [x])));
-  assert.ok(!isSameSelection(selectPolicy(labels, [x]), selectPolicy({}, [x])));
+  assert.deepEqual(selectPolicy({ ...labels, c: '' }, [x, y]), both);
+  assert.notDeepEqual(selectPolicy(labels, [x]), both);
+  assert.notDeepEqual(selectPolicy({}, [x]), selectPolicy(labels, [x]));
 });

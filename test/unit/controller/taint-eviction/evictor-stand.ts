@@ -8,13 +8,14 @@ import type { Toleration } from '../../../../src/machinery/api/tolerations.ts';
 import type { Command, StillWanted, WriteOutcome } from '../../../../src/controller/model/commands.ts';
 import type { Decision, EvictionHold } from '../../../../src/controller/model/decisions.ts';
 import type { LiveNode } from '../../../../src/controller/model/live-node.ts';
-import { podsByNode, TaintEvictor } from '../../../../src/controller/taint-eviction/taint-evictor.ts';
+import { TaintEvictor } from '../../../../src/controller/taint-eviction/taint-evictor.ts';
 import { holdsOf } from '../../../../src/controller/holds/decide-holds.ts';
 import { type Act, type Hold, noHolds } from '../../../../src/controller/model/holds.ts';
 import { evidenceOfHold } from '../../../support/evidence-of-hold.ts';
 import { FakeInformer } from '../../../support/fake-informer.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { RecordingMeter, RecordingRecorder } from '../../../support/fakes.ts';
+import { podsByNode } from '../../../../src/controller/model/indexes.ts';
 
 export class EvictorStand {
   readonly clock = new ManualClock();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { instantOf, LeaseDeadline } from '../../../../src/machinery/election/lease-deadline.ts';
+import { LeaseDeadline } from '../../../../src/machinery/election/lease-deadline.ts';
+import { instantOf } from '../../../../src/machinery/ports/clock.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const ms = 10_000;
