@@ -6,6 +6,7 @@ import { cable } from './cable.ts';
 import { container } from './container.ts';
 import { controlPlane } from './control-plane.ts';
 import { daemons } from './daemons.ts';
+import { detectorOnly } from './detector-only.ts';
 import { drain, drainOutage } from './drain.ts';
 import { handBack, handBackOutage } from './hand-back.ts';
 import { kubelet } from './kubelet.ts';
@@ -45,6 +46,7 @@ export const stories: readonly Story[] = [
   handBack,
   handBackOutage,
   migration,
+  detectorOnly,
   manifests,
   staticPod,
   controlPlane,
