@@ -33,6 +33,11 @@ export function removeControlGroup(folder: string): void {
     const child = join(folder, name);
     if (statSync(child, { throwIfNoEntry: false })?.isDirectory() === true) removeControlGroup(child);
   }
+  removeEmptyGroup(folder);
+}
+
+/** Removes a control group that has neither processes nor others in it. Any other stays. */
+export function removeEmptyGroup(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {

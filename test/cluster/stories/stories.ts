@@ -8,6 +8,7 @@ import { controlPlane } from './control-plane.ts';
 import { daemons } from './daemons.ts';
 import { detectorOnly } from './detector-only.ts';
 import { drain, drainOutage } from './drain.ts';
+import { fenced } from './fenced.ts';
 import { handBack, handBackOutage } from './hand-back.ts';
 import { kubelet } from './kubelet.ts';
 import { leaderNode } from './leader-node.ts';
@@ -55,6 +56,7 @@ export const stories: readonly Story[] = [
   policyObjects,
   serviceRules,
   outOfService,
+  fenced,
   scale,
   networkPolicy,
 ];
