@@ -1,6 +1,12 @@
 // Writes that the API server answered, as its audit log has them.
 import { readFileSync } from 'node:fs';
 
+/** Users as which controllers write: of this controller, and of the node lifecycle and taint eviction controllers of kube-controller-manager. */
+export const accounts = {
+  own: 'system:serviceaccount:node-lifecycle-controller:node-lifecycle-controller',
+  inTree: 'system:serviceaccount:kube-system:node-controller',
+} as const;
+
 /** One write of a node or a pod. */
 interface AuditedWrite {
   readonly user: string;

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..', '..');
 
 /**
- * The first block of a shell below this heading of a document that begins with this command, without comments; an error if there is none, so that
- * a document that changes is noticed.
+ * The first block of a shell, or of another language, below this heading of a document that begins with this command or line, without comments;
+ * an error if there is none, so that a document that changes is noticed.
  */
-export function documentedBlock(heading: string, begins: string, document = 'install.md'): string {
+export function documentedBlock(heading: string, begins: string, document = 'install.md', language = 'bash'): string {
   const text = readFileSync(join(root, 'docs', document), 'utf8');
   const section = text.split(/^#+ /mu).find((each) => each.startsWith(`${heading}\n`));
-  const blocks = [...(section ?? '').matchAll(/^```bash\n(.*?)^```$/gmsu)].map(([, block = '']) => block);
+  const fence = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gmsu');
+  const blocks = [...(section ?? '').matchAll(fence)].map(([, block = '']) => block);
   const found = blocks.find((block) => block.startsWith(begins));
   if (found === undefined) throw new Error(`docs/${document} has no command "${begins}" below "${heading}"`);
   return found.replaceAll(/ +#.*$/gmu, '').trim();

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { formatTimes } from './format-times.ts';
 import { documentedBlock } from './documented-blocks.ts';
 import type { ClusterNode } from './machine/cluster-node.ts';
-import { missingControlGroups } from './machine/control-groups.ts';
+import { absentHierarchies, hasUnifiedControlGroups } from './machine/control-groups.ts';
+import { describeMissing } from './machine/describe-missing.ts';
 import { buildPrograms } from './machine/programs.ts';
 import { RealCluster } from './machine/real-cluster.ts';
 import { runProgram } from './machine/run-program.ts';
@@ -57,12 +58,13 @@ async function buildAll(): Promise<string> {
 }
 
 function whatIsMissing(): string | undefined {
-  if (process.platform !== 'linux') return `Linux is needed (this is ${process.platform})`;
-  if (process.getuid?.() !== 0) return 'root is needed, for network namespaces, mounts and control groups';
-  const absent = needed.filter((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0);
-  if (absent.length > 0)
-    return `no ${absent.join(', ')} on the PATH (Debian: apt-get install golang gcc libseccomp-dev iproute2 iptables ipset conntrack openssl)`;
-  return missingControlGroups();
+  return describeMissing({
+    platform: process.platform,
+    isRoot: process.getuid?.() === 0,
+    isUnified: hasUnifiedControlGroups(),
+    absentHierarchies: absentHierarchies(),
+    absentPrograms: needed.filter((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0),
+  });
 }
 
 async function run(options: ClusterOptions, programs: string): Promise<number> {

@@ -246,6 +246,11 @@ export class Stage {
     return taintsOf(this.node(name)).some((taint) => taint.endsWith(':NoExecute'));
   }
 
+  /** Whether it has the taint with this key, whatever the effect. */
+  hasTaint(name: NodeName, key: string): boolean {
+    return taintsOf(this.node(name)).some((taint) => taint.startsWith(`${key.split('/').at(-1)}:`));
+  }
+
   isWell(name: NodeName): boolean {
     return readyOf(this.node(name)) === 'True' && taintsOf(this.node(name)).length === 0;
   }

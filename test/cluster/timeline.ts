@@ -1,4 +1,4 @@
-// What a user sees of the cluster: each transition of nodes, pods and endpoints with the time at which it arrived.
+// What a user sees of the cluster: each transition of nodes, pods, endpoints and attachments of volumes, with the time at which it arrived.
 import { appendFileSync } from 'node:fs';
 import type { ApiClient, ApiObject, WatchEvent } from './machine/api-client.ts';
 
@@ -6,6 +6,7 @@ const watched = {
   nodes: '/api/v1/nodes',
   pods: '/api/v1/pods',
   endpoints: '/apis/discovery.k8s.io/v1/endpointslices',
+  attachments: '/apis/storage.k8s.io/v1/volumeattachments',
 } as const;
 type Kind = keyof typeof watched;
 
@@ -21,6 +22,7 @@ export class Timeline {
     nodes: new Map(),
     pods: new Map(),
     endpoints: new Map(),
+    attachments: new Map(),
   };
   readonly #shown = new Map<string, string>();
   readonly #waiters = new Set<Waiter>();
@@ -29,7 +31,7 @@ export class Timeline {
   /** `file`: gets a line for each transition. */
   constructor(api: ApiClient, file: string) {
     this.#file = file;
-    for (const kind of ['nodes', 'pods', 'endpoints'] as const) void this.#follow(api, kind);
+    for (const kind of Object.keys(watched) as Kind[]) void this.#follow(api, kind);
   }
 
   close(): void {
@@ -53,6 +55,13 @@ export class Timeline {
       .flatMap((slice) => (slice['endpoints'] ?? []) as readonly ApiObject[])
       .filter((endpoint) => endpoint['conditions']?.ready === true)
       .map((endpoint) => String(endpoint['nodeName']));
+  }
+
+  /** Names of the nodes to which a persistent volume is attached. */
+  attachedTo(volume: string): readonly string[] {
+    return [...this.#objects.attachments.values()]
+      .filter(({ spec, status }) => spec?.source.persistentVolumeName === volume && status?.attached === true)
+      .map(({ spec }) => String(spec?.nodeName));
   }
 
   /** Begins to count seconds, and says so. */
@@ -129,6 +138,10 @@ const describe: Readonly<Record<Kind, (object: ApiObject) => string>> = {
   endpoints: (slice) => {
     const all = (slice['endpoints'] ?? []) as readonly ApiObject[];
     return `ready ${all.filter((each) => each['conditions']?.ready === true).length} of ${all.length}`;
+  },
+  attachments: ({ metadata, spec, status }) => {
+    const deleting = metadata.deletionTimestamp === undefined ? '' : ' detaching';
+    return `${spec?.source.persistentVolumeName} ${spec?.nodeName} attached=${status?.attached}${deleting}`;
   },
 };
 

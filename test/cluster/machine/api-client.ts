@@ -10,7 +10,12 @@ import { type ClusterSettings, namespaceOf } from './settings.ts';
 
 /** An object of the API, of which a reader takes what it knows. */
 export type ApiObject = {
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly deletionTimestamp?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly deletionTimestamp?: string;
+  };
   // oxlint-disable-next-line typescript/no-explicit-any -- objects of the server, as it sends them
   readonly [key: string]: any;
 };

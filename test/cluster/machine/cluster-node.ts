@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeControlGroups, removeControlGroup } from './control-groups.ts';
+import { makeControlGroups, removeControlGroup, removeEmptyGroup } from './control-groups.ts';
 import { inNamespace, type ProgramResult, runProgram, tryProgram } from './run-program.ts';
 import { addressOf, type ClusterSettings, namespaceOf, nodeFolder, type NodeName, zones } from './settings.ts';
 
@@ -101,13 +101,14 @@ export class ClusterNode {
     }
   }
 
-  /** Powers off, and removes the control groups. */
+  /** Powers off, and removes its control groups; the last node those of the cluster too. */
   async remove(): Promise<void> {
     await this.powerOff();
     for (let attempt = 0; attempt < 20 && this.#groups.some((group) => existsSync(group)); attempt += 1) {
       for (const group of this.#groups) removeControlGroup(group);
       await sleep(100);
     }
+    for (const group of this.#groups) removeEmptyGroup(dirname(group));
   }
 
   /** Its only network interface: out, the node sees its carrier go. */
@@ -146,6 +147,18 @@ export class ClusterNode {
       ...platform,
       file,
     );
+  }
+
+  /** Starts a program that runs until it is stopped, or the node is. Its log is in the folder of the node. */
+  async start(name: string, program: string, flags: readonly string[]): Promise<void> {
+    const log = join(this.#folder, `${name}.log`);
+    const line = `setsid ${program} ${flags.join(' ')} >> ${log} 2>&1 < /dev/null & echo $! > /run/${name}.pid`;
+    await this.run('sh', '-c', line);
+  }
+
+  /** Ends a program that {@link start} started, if it runs. */
+  async stop(name: string): Promise<void> {
+    await this.try('sh', '-c', `kill -KILL $(cat /run/${name}.pid)`);
   }
 
   /** Runs a program on the node, as a session of ssh would; needs no network. */

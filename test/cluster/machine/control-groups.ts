@@ -5,11 +5,14 @@ import { dirname, join } from 'node:path';
 /** The hierarchies that a kubelet and containerd use. */
 const hierarchies = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids', 'systemd'];
 
-/** Undefined: the machine has them; else why not. */
-export function missingControlGroups(): string | undefined {
-  const missing = hierarchies.filter((name) => !existsSync(join('/sys/fs/cgroup', name)));
-  if (missing.length === 0) return undefined;
-  return `control groups v1 of ${missing.join(', ')} are not mounted in /sys/fs/cgroup; v2 alone is not supported`;
+/** Whether the machine has control groups v2 alone. Beside v1 they are mounted in a folder of their own. */
+export function hasUnifiedControlGroups(): boolean {
+  return existsSync('/sys/fs/cgroup/cgroup.controllers');
+}
+
+/** Hierarchies that are not mounted. */
+export function absentHierarchies(): readonly string[] {
+  return hierarchies.filter((name) => !existsSync(join('/sys/fs/cgroup', name)));
 }
 
 /** Makes the control groups of a node, empty, and returns their folders. */
@@ -30,6 +33,11 @@ export function removeControlGroup(folder: string): void {
     const child = join(folder, name);
     if (statSync(child, { throwIfNoEntry: false })?.isDirectory() === true) removeControlGroup(child);
   }
+  removeEmptyGroup(folder);
+}
+
+/** Removes a control group that has neither processes nor others in it. Any other stays. */
+export function removeEmptyGroup(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {

@@ -31,15 +31,13 @@ export async function enforce(node: ClusterNode, program: string, { folder, netw
     '--enable-cni=false',
     '--health-port=0',
   ];
-  const log = join(folder, node.name, 'kube-router.log');
-  const line = `setsid ${program} ${flags.join(' ')} >> ${log} 2>&1 < /dev/null & echo $! > /run/kube-router.pid`;
-  await node.run('sh', '-c', line);
+  await node.start('kube-router', program, flags);
 }
 
 /** Ends it, and removes its rules, which would deny on. Its own command for that needs the module ip_vs. */
 export async function enforceNoMore(node: ClusterNode): Promise<void> {
+  await node.stop('kube-router');
   const lines = [
-    'kill -KILL $(cat /run/kube-router.pid) 2> /dev/null || true',
     'iptables-save --table filter | grep -v -e KUBE-ROUTER- -e KUBE-NWPLCY- -e KUBE-POD-FW- | iptables-restore --wait --table filter',
     'for each in $(ipset list -name | grep -e ^KUBE-SRC- -e ^KUBE-DST-); do ipset destroy $each; done',
   ];

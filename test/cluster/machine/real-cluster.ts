@@ -12,6 +12,7 @@ import { writeImageArchive } from './image-archive.ts';
 import { pauseImage, podSubnet, workloadImage, writeNodeFiles } from './node-files.ts';
 import { inNamespace, type ProgramResult, runProgram, tryProgram } from './run-program.ts';
 import { addressOf, apiAddress, type ClusterSettings, namespaceOf, type NodeName, nodeNames } from './settings.ts';
+import { Volumes } from './volumes.ts';
 
 const readyMsMax = 120_000;
 
@@ -19,6 +20,7 @@ export class RealCluster {
   readonly settings: ClusterSettings;
   readonly controlPlane: ControlPlane;
   readonly hollowNodes: HollowNodes;
+  readonly volumes: Volumes;
   readonly nodes: Readonly<Record<NodeName, ClusterNode>>;
   #api: ApiClient | undefined;
 
@@ -27,6 +29,7 @@ export class RealCluster {
     this.settings = settings;
     this.controlPlane = new ControlPlane(settings, controllers);
     this.hollowNodes = new HollowNodes(settings);
+    this.volumes = new Volumes(settings);
     const node = (name: NodeName): ClusterNode => new ClusterNode(name, settings);
     this.nodes = { n1: node('n1'), n2: node('n2'), n3: node('n3') };
   }
@@ -77,6 +80,7 @@ export class RealCluster {
   async down(): Promise<void> {
     this.#api?.close();
     await this.hollowNodes.stop();
+    await this.volumes.stop();
     for (const node of Object.values(this.nodes)) await node.remove();
     await this.controlPlane.stopAll();
     for (const name of ['ops', 'cp', ...nodeNames, 'lan'] as const)
@@ -89,6 +93,7 @@ export class RealCluster {
     for (const component of components) this.controlPlane.signal(component, 'SIGCONT');
     this.controlPlane.start(...components);
     await this.hollowNodes.stop();
+    await this.volumes.stop();
     for (const node of Object.values(this.nodes)) await node.restore();
   }
 

@@ -1,4 +1,4 @@
-import { auditedWrites } from '../audit-log.ts';
+import { accounts, auditedWrites } from '../audit-log.ts';
 import type { Mode } from '../installation.ts';
 import { otherControllers, withoutReplaced } from '../machine/settings.ts';
 import type { Stage } from '../stage.ts';
@@ -7,8 +7,7 @@ import { podOn } from './pod-on.ts';
 import type { Story, Times } from './story.ts';
 
 const node = 'n3';
-const inTree = 'system:serviceaccount:kube-system:node-controller';
-const own = 'system:serviceaccount:node-lifecycle-controller:node-lifecycle-controller';
+const { inTree, own } = accounts;
 
 const withoutEvictor = `${otherControllers},-taint-eviction-controller`;
 

@@ -1,5 +1,5 @@
 // Secure pages through a real kubelet, with the documented bindings and nothing else.
-import { chmodSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { documentedBlock } from '../documented-blocks.ts';
 import { issueKubeconfig, issueServerCertificate, pkiFolder } from '../machine/certificates.ts';
@@ -35,6 +35,7 @@ async function run(stage: Stage): Promise<Times> {
         ...(await readAll(stage, ann)),
         dashboard: await readDashboard(stage, ann),
         token: await readWithToken(stage),
+        verified: await readVerified(stage),
       };
     } finally {
       await unbind(stage);
@@ -77,6 +78,7 @@ async function unbind({ cluster }: Stage): Promise<void> {
     await cluster.kubectl('delete', 'rolebinding', 'oncall-nlc', '--namespace', place, ...gone);
   const bindings = ['prometheus-reads-node-lifecycle', 'oncall-reads-node-lifecycle'];
   await cluster.kubectl('delete', 'clusterrolebinding', ...bindings, ...gone);
+  await cluster.kubectl('delete', 'role,rolebinding', 'oncall-forwards', '--namespace', namespace, ...gone);
   await cluster.kubectl('delete', 'namespace', 'ops', ...gone);
 }
 
@@ -133,6 +135,53 @@ async function readWithToken({ cluster }: Stage): Promise<number> {
   return seconds;
 }
 
+/** As docs/kubectl.md says, for a user who may not request a token: its own is sent only to a server whose certificate is verified. */
+async function readVerified({ cluster }: Stage): Promise<number> {
+  const { folder } = cluster.settings;
+  await cluster.apply(JSON.stringify(forwarding));
+  const token = (await cluster.kubectl('create', 'token', 'oncall', '--namespace', 'ops')).trim();
+  const kubeconfig = join(folder, 'oncall.conf');
+  const { users, ...rest } = JSON.parse(readFileSync(join(folder, 'kubeconfig'), 'utf8')) as {
+    readonly users: readonly [{ readonly name: string }];
+  };
+  writeFileSync(kubeconfig, JSON.stringify({ ...rest, users: [{ name: users[0].name, user: { token } }] }));
+  const block = documentedBlock('Secure pages', 'kubectl get secret', 'kubectl.md');
+  const asUser = block.replace('kubectl node-lifecycle status', `$& --kubeconfig=${kubeconfig}`);
+  const startedMs = performance.now();
+  const text = await cluster.atDesk(asUser, folder);
+  if (!/leader/u.test(text)) throw new Error(`the plugin with --certificate-authority says: ${text.slice(0, 500)}`);
+  const seconds = secondsSince(startedMs);
+  const unverified = asUser.replace('--certificate-authority=ca.crt', '');
+  const { code, stderr } = await cluster.tryAtDesk(unverified, folder);
+  if (code === 0 || !/no token for them can be requested/u.test(stderr))
+    throw new Error(`the plugin without --certificate-authority: ${code} ${stderr.slice(0, 500)}`);
+  return seconds;
+}
+
+/** What the plugin needs in any case, without the right to request tokens. */
+const forwarding = {
+  apiVersion: 'v1',
+  kind: 'List',
+  items: [
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'Role',
+      metadata: { name: 'oncall-forwards', namespace },
+      rules: [
+        { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] },
+        { apiGroups: [''], resources: ['pods/portforward'], verbs: ['get', 'create'] },
+      ],
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { name: 'oncall-forwards', namespace },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'oncall-forwards' },
+      subjects: [{ kind: 'ServiceAccount', name: 'oncall', namespace: 'ops' }],
+    },
+  ],
+};
+
 function secondsSince(startedMs: number): number {
   return Math.round((performance.now() - startedMs) / 100) / 10;
 }
@@ -143,5 +192,5 @@ export const pages: Story = {
     'secure pages: plugin, `nlc` and dashboard of a user with the documented bindings, and rejections without them',
   isComparable: false,
   run,
-  limits: { status: 10, 'explain node': 10, 'explain pod': 10, top: 10, dashboard: 15 },
+  limits: { status: 10, 'explain node': 10, 'explain pod': 10, top: 10, dashboard: 15, verified: 10 },
 };

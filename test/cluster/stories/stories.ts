@@ -6,7 +6,9 @@ import { cable } from './cable.ts';
 import { container } from './container.ts';
 import { controlPlane } from './control-plane.ts';
 import { daemons } from './daemons.ts';
+import { detectorOnly } from './detector-only.ts';
 import { drain, drainOutage } from './drain.ts';
+import { fenced } from './fenced.ts';
 import { handBack, handBackOutage } from './hand-back.ts';
 import { kubelet } from './kubelet.ts';
 import { leaderNode } from './leader-node.ts';
@@ -45,6 +47,7 @@ export const stories: readonly Story[] = [
   handBack,
   handBackOutage,
   migration,
+  detectorOnly,
   manifests,
   staticPod,
   controlPlane,
@@ -53,6 +56,7 @@ export const stories: readonly Story[] = [
   policyObjects,
   serviceRules,
   outOfService,
+  fenced,
   scale,
   networkPolicy,
 ];
