@@ -1,6 +1,6 @@
 import type { Daemon } from '../machine/cluster-node.ts';
 import type { Stage } from '../stage.ts';
-import { isServing, podNames } from '../timeline.ts';
+import { podNames } from '../timeline.ts';
 import type { Story, Times } from './story.ts';
 
 const node = 'n2';
@@ -23,8 +23,10 @@ async function run(stage: Stage): Promise<Times> {
   return {};
 }
 
+/** Also those that are not ready: a kubelet that starts again may say so of a pod until it has probed it. */
 function podsOf({ timeline }: Stage): string {
-  return podNames([...timeline.podsOf('web'), ...timeline.podsOf('db')].filter(isServing));
+  const pods = [...timeline.podsOf('web'), ...timeline.podsOf('db')];
+  return podNames(pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined));
 }
 
 export const daemons: Story = {
