@@ -14,7 +14,7 @@ const reasons = new Set(rows.map(({ draft }) => draft.reason));
 /** Calls that pass an Event on; its creation has a row or is checked below. */
 const handedOn: Readonly<Record<string, string>> = {
   'src/hollow-cluster/kubelet/node-status/node-composer.ts': '{ about, type, reason, message }',
-  'src/hollow-cluster/kubelet/runtime/hollow-runtime.ts': 'describeRuntimeEvent({ uid, namespace, name }, part, text)',
+  'src/hollow-cluster/kubelet/runtime/hollow-runtime.ts': 'describeRuntimeEvent(targetOf(pod), part, text)',
 };
 
 interface Found {
@@ -57,7 +57,7 @@ test('every function that makes an event has a row', async () => {
 });
 
 test('every reason of kubelet Events about nodes has a row', () => {
-  const found = calls(/\brecordNode(?:Status)?Event\(([^;]*)\);/gu).flatMap(({ argument }) =>
+  const found = calls(/\brecordEvent\(('(?:Normal|Warning)'[^;]*)\);/gu).flatMap(({ argument }) =>
     [...argument.matchAll(/'((?!Normal|Warning)\w+)'/gu)].map(([, reason = '']) => reason),
   );
   assert.ok(found.length >= 3);
