@@ -1,4 +1,5 @@
 // Builds the stages that observe: caches, policies, health, zones, outages, and what holds acts. They write nothing.
+import type { NodeView } from '../machinery/api/node.ts';
 import { findCondition } from '../machinery/api/conditions.ts';
 import type { LeaseView } from '../machinery/api/lease.ts';
 import { objectKey } from '../machinery/api/object-key.ts';
@@ -49,14 +50,17 @@ export function buildObservingStages(options: NodeLifecycleOptions, beingTainted
   const { clock, meter } = options;
   const sources = buildSources(options);
   const healthNow = (): Now => ({ monotonicMs: freshness.nowMs(), wallMs: clock.nowMs() });
-  /** Ready, and not silent. Where another controller detects failures, Ready alone counts. */
+  /** Not silent. Where another controller detects failures, its condition counts. */
+  const isAlive = (node: NodeView): boolean => {
+    if (!options.controllers.nodeLifecycle) return readyOf(node) !== 'Unknown';
+    return health.evaluate(node, healthNow()).kind === 'alive';
+  };
   const isHealthy = (name: string): boolean => {
     const node = sources.nodes.get(name);
-    if (node === undefined || readyOf(node) !== 'True') return false;
-    return !options.controllers.nodeLifecycle || health.evaluate(node, healthNow()).kind === 'alive';
+    return node !== undefined && readyOf(node) === 'True' && isAlive(node);
   };
   const healthNowMs = (): number => freshness.nowMs();
-  const policies = buildPolicies(sources, options, { isHealthy, beingTainted, healthNowMs });
+  const policies = buildPolicies(sources, options, { isAlive, isHealthy, beingTainted, healthNowMs });
   const canary = buildCanary(policies, options);
   const freshness = buildFreshness({ ...sources, policies, canary }, options);
   const health = new HealthTable(policies);
@@ -93,7 +97,7 @@ function buildSources({ informers, clock, logger, meter }: NodeLifecycleOptions)
 function buildPolicies(
   { nodes, decisions, alarm }: Sources,
   options: NodeLifecycleOptions,
-  states: Pick<ConstructorParameters<typeof PolicyStage>[0], 'isHealthy' | 'beingTainted' | 'healthNowMs'>,
+  states: Pick<ConstructorParameters<typeof PolicyStage>[0], 'isAlive' | 'isHealthy' | 'beingTainted' | 'healthNowMs'>,
 ): PolicyStage {
   const { informers, recorders } = options;
   const policies: PolicyStage = new PolicyStage({

@@ -184,6 +184,62 @@ test('shadow with secure serving: its service account reads the pages, and may c
   await cluster.resumeHeartbeats('n4');
 });
 
+const asKubelet = ['--as=system:node:n3', '--as-group=system:nodes'];
+
+function setCondition(
+  type: string,
+  status: string,
+  ...as: readonly string[]
+): ReturnType<ReleaseStand['plane']['kubectl']> {
+  const condition = { type, status, reason: 'Test', lastTransitionTime: '2026-11-28T00:00:00Z' };
+  const patch = JSON.stringify({ status: { conditions: [condition] } });
+  return stand.plane.kubectl([
+    'patch',
+    'node',
+    'n3',
+    '--subresource=status',
+    '--type=strategic',
+    `--patch=${patch}`,
+    ...as,
+  ]);
+}
+
+test('with protectLifecycleConditions a kubelet cannot say that its node is in maintenance, and others can', async () => {
+  const rendered = renderChart({ values: 'protectLifecycleConditions: { create: true }', release: 'protected' });
+  const admission = rendered.filter(({ apiVersion }) => apiVersion.startsWith('admissionregistration.k8s.io/'));
+  assert.equal(admission.length, 2);
+  assert.equal(
+    renderChart({}).filter(({ kind }) => kind.startsWith('ValidatingAdmission')).length,
+    0,
+    'not by default',
+  );
+  await stand.apply(admission);
+  // kubectl reads before it writes, which a kubelet may not.
+  await stand.plane.kubectl([
+    'create',
+    'clusterrolebinding',
+    'n3',
+    '--clusterrole=cluster-admin',
+    '--user=system:node:n3',
+  ]);
+  try {
+    let refused = await setCondition('MaintenanceInProgress', 'True', ...asKubelet);
+    for (const endMs = Date.now() + 30_000; refused.code === 0 && Date.now() < endMs; ) {
+      await setCondition('MaintenanceInProgress', 'False');
+      refused = await setCondition('MaintenanceInProgress', 'True', ...asKubelet);
+    }
+    assert.match(refused.stderr, /a kubelet must not set MaintenancePlanned, MaintenanceInProgress or Drained/);
+    assert.equal((await setCondition('MaintenanceInProgress', 'True')).code, 0, 'an administrator');
+    for (const type of ['DrainInProgress', 'GracefulNodeShutdownInProgress', 'Ready'])
+      assert.deepEqual((await setCondition(type, 'True', ...asKubelet)).stderr, '', `${type} beside it`);
+  } finally {
+    await stand.plane.kubectl(['delete', 'clusterrolebinding', 'n3']);
+    for (const { kind, metadata } of admission) await stand.plane.kubectl(['delete', kind, metadata.name]);
+    for (const type of ['MaintenanceInProgress', 'DrainInProgress', 'GracefulNodeShutdownInProgress'])
+      await setCondition(type, 'False');
+  }
+});
+
 test('helm template, piped into kubectl apply', async () => {
   const own = 'by-hand';
   const created = await stand.plane.kubectl(['create', 'namespace', own]);

@@ -100,6 +100,7 @@ export const chartValuesSchema = z.strictObject({
   topologySpreadConstraints: objects,
   priorityClassName: text,
   resourceQuota: z.strictObject({ create: z.boolean(), pods: z.int().min(1) }),
+  protectLifecycleConditions: z.strictObject({ create: z.boolean() }),
   podDisruptionBudget: z.strictObject({
     create: z.boolean(),
     maxUnavailable: z.union([z.int().min(0), z.string().regex(/^\d+%$/)]),

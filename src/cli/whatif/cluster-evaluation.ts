@@ -56,6 +56,7 @@ export class ClusterEvaluation {
       options: live,
       nodes: this.#nodes,
       names,
+      isAlive: (node) => this.assess(node).kind !== 'silent',
       isHealthy: (name) => this.#isHealthy(name),
       podsOn: (name) => state.pods.get(name) ?? [],
       beingTainted: () => this.#beingTainted,

@@ -164,6 +164,7 @@ const pauseReadings = {
 const maintenanceEnds = {
   cleared: 'no condition or taint means maintenance any more, or the policy changed',
   maximum: 'its maximum duration is over',
+  released: 'what is left on the node does not hold it, for example because it is silent now',
 } as const;
 
 const withheldActs: Readonly<Record<NodeAct, string>> = {

@@ -80,7 +80,8 @@ const rows: readonly HoldRow[] = [
     covers: evicting,
     endsBy: 'time',
     applies: ({ maintenance, isUncounted }, nowMs) => {
-      if (maintenance !== undefined) return { untilMs: maintenance.untilMs };
+      if (maintenance !== undefined)
+        return maintenance.heldUntilMs === undefined ? undefined : { untilMs: maintenance.heldUntilMs };
       return isUncounted ? { untilMs: nowMs + uncountedMs } : undefined;
     },
     words: ({ maintenance }) => `in planned maintenance${maintenance ? ` (policy ${maintenance.policy})` : ''}`,

@@ -234,8 +234,8 @@ export type Decision =
   | Of<'act-withheld', { node: string; act: NodeAct; mode: NodeHold['mode']; source: HoldSource }>
   /** Conditions or taints of the node mean planned maintenance by its policy, until this wall time at the latest. */
   | Of<'maintenance-began', { node: string; policy: string; signals: readonly string[]; untilMs: number }>
-  /** `cleared`: before its maximum. */
-  | Of<'maintenance-ended', { node: string; why: 'cleared' | 'maximum' }>
+  /** `cleared`: before its maximum. `released`: what is left on the node does not hold it, as where it is silent. */
+  | Of<'maintenance-ended', { node: string; why: 'cleared' | 'maximum' | 'released' }>
   /** `bootID`: of the boot that the evidence proves to be fenced. */
   | Of<'out-of-service-added', { node: string; evidence: string; bootID: string }>
   /** `bootID`: of the boot in which the node is back; `fenced`: of the one before. */

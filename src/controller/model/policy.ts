@@ -110,8 +110,12 @@ export interface MaintenanceRule {
   readonly conditions: readonly string[];
   /** Keys of taints, of any effect. */
   readonly taints: readonly string[];
+  /** Those of the conditions that hold a silent node too, whatever they mean otherwise; absent: none. */
+  readonly holdsWhileSilent?: readonly string[];
   /** Time for which each signal counts, from the time in it. */
   readonly maxDurationMs: number;
+  /** Time for which all of them together hold a node that is not Ready, since it is not; absent: without a limit. */
+  readonly maxTotalMs?: number;
 }
 
 /** A condition that is True, or a taint, that means planned maintenance. */
@@ -124,15 +128,23 @@ export interface MaintenanceSignal {
 }
 
 /**
- * A node in planned maintenance: it is no evidence of a disruption, gets no NoExecute taint for its health, and its pods
- * are not evicted for its health.
+ * What a signal means for its node: `hold`: it is not emptied for its health. `uncounted`: it is emptied, and is no evidence of a
+ * disruption. `none`: nothing, or nothing any more.
  */
+export type SignalMeaning = 'hold' | 'uncounted' | 'none';
+
+/** A node that is down, or emptied, on purpose: it is no evidence of a disruption. */
 export interface Maintenance {
   readonly policy: string;
-  /** Signals whose maximum is not over: the maintenance ends early when all of them are gone. Never empty. */
+  /** Signals whose maximum is not over: it ends early when all of them are gone. Never empty. */
   readonly signals: readonly MaintenanceSignal[];
   /** Wall time of the last of their ends; finite. */
   readonly untilMs: number;
+  /**
+   * Wall time until which the node gets no NoExecute taint for its health, and its pods are not evicted for its health; undefined:
+   * no signal means that.
+   */
+  readonly heldUntilMs: number | undefined;
 }
 
 /**

@@ -1,7 +1,9 @@
 // Decides whether a node is in planned maintenance, and until when. Each signal counts for the maximum from its own
-// start, so a signal that remains from an earlier maintenance does not shorten a later one.
+// start, so a signal that remains from an earlier maintenance does not shorten a later one. All of them together hold one outage
+// for a maximum too: a client that sets one after the other holds it no longer.
 import { clockSkewMs, parseTimestamp } from '../../machinery/api/timestamps.ts';
-import type { Maintenance, MaintenanceSignal, NodePolicy } from '../model/policy.ts';
+import type { Maintenance, MaintenanceRule, MaintenanceSignal, NodePolicy } from '../model/policy.ts';
+import { decideMeaning } from './decide-meaning.ts';
 
 /**
  * The wall time in a signal; undefined if it is missing, malformed, or further in the future than clocks differ: then it
@@ -18,16 +20,45 @@ export interface StartedSignal {
   readonly sinceMs: number;
 }
 
+/** What else the decision follows from. Wall times. */
+interface MaintainedNode {
+  readonly nowMs: number;
+  /** It renews its lease or sends its status. */
+  readonly isAlive: boolean;
+  /** Since when it is not Ready; undefined: it is, or nothing says since when. */
+  readonly unreadySinceMs: number | undefined;
+}
+
 /** Undefined: nothing means maintenance, or the maximum of all that does is over. */
 export function decideMaintenance(
-  { name, maintenance }: Pick<NodePolicy, 'name' | 'maintenance'>,
+  { name, maintenance: rule }: Pick<NodePolicy, 'name' | 'maintenance'>,
   started: readonly StartedSignal[],
-  wallMs: number,
+  node: MaintainedNode,
 ): Maintenance | undefined {
-  if (maintenance === undefined) return undefined;
-  const ends = started.map(({ signal, sinceMs }) => ({ signal, untilMs: sinceMs + maintenance.maxDurationMs }));
-  const inForce = ends.filter(({ untilMs }) => wallMs < untilMs);
+  if (rule === undefined) return undefined;
+  const inForce = started
+    .map(({ signal, sinceMs }) => ({
+      signal,
+      untilMs: sinceMs + rule.maxDurationMs,
+      meaning: decideMeaning(signal, rule, node.isAlive),
+    }))
+    .filter(({ untilMs, meaning }) => node.nowMs < untilMs && meaning !== 'none');
   if (inForce.length === 0) return undefined;
-  const untilMs = Math.max(...inForce.map((end) => end.untilMs));
-  return { policy: name, signals: inForce.map(({ signal }) => signal), untilMs };
+  const holding = inForce.filter(({ meaning }) => meaning === 'hold');
+  return {
+    policy: name,
+    signals: inForce.map(({ signal }) => signal),
+    untilMs: Math.max(...inForce.map(({ untilMs }) => untilMs)),
+    heldUntilMs: decideHeldUntil(Math.max(...holding.map(({ untilMs }) => untilMs)), rule, node),
+  };
+}
+
+/** `signalsMs`: the end of the last signal that holds; -Infinity: none does. */
+function decideHeldUntil(
+  signalsMs: number,
+  { maxTotalMs = Infinity }: Pick<MaintenanceRule, 'maxTotalMs'>,
+  { nowMs, unreadySinceMs = nowMs }: MaintainedNode,
+): number | undefined {
+  const untilMs = Math.min(signalsMs, unreadySinceMs + maxTotalMs);
+  return nowMs < untilMs ? untilMs : undefined;
 }

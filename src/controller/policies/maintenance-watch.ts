@@ -11,13 +11,14 @@ interface MaintenanceWatchOptions {
 }
 
 interface Episode {
-  readonly untilMs: number;
+  /** Wall time until which it was held; undefined: it was not, and only did not count. */
+  readonly heldUntilMs: number | undefined;
   readonly isReady: boolean;
 }
 
 /**
  * The nodes that the last evaluation found in planned maintenance, and when that ends for each: the end is no event, so
- * the nodes are to be evaluated then. Records each begin and end once. Nothing is held because a node is in here.
+ * the nodes are to be evaluated then. Records each begin and end of a hold once. Nothing is held because a node is in here.
  */
 export class MaintenanceWatch {
   readonly #options: MaintenanceWatchOptions;
@@ -32,8 +33,10 @@ export class MaintenanceWatch {
   /** The node is evaluated. Returns its maintenance: what is counted and what is remembered are then the same. */
   observe(node: string, isReady: boolean): Maintenance | undefined {
     const maintenance = this.#options.maintenanceOf(node);
-    if (maintenance === undefined) this.#end(node);
-    else this.#continue(node, maintenance, isReady);
+    const before = this.#episodes.get(node);
+    if (maintenance === undefined) this.forget(node);
+    else this.#remember(node, maintenance, isReady);
+    this.#note(node, before?.heldUntilMs, maintenance);
     return maintenance;
   }
 
@@ -47,9 +50,11 @@ export class MaintenanceWatch {
     return this.has(node) !== (this.#options.maintenanceOf(node) !== undefined);
   }
 
-  /** Nodes in maintenance that were not Ready at their last evaluation. */
+  /** Nodes that were held, and not Ready, at their last evaluation. */
   unready(): readonly string[] {
-    return [...this.#episodes].flatMap(([node, { isReady }]) => (isReady ? [] : [node]));
+    return [...this.#episodes].flatMap(([node, { isReady, heldUntilMs }]) =>
+      isReady || heldUntilMs === undefined ? [] : [node],
+    );
   }
 
   /** Milliseconds until the first end; Infinity without one. */
@@ -76,25 +81,19 @@ export class MaintenanceWatch {
     return this.#episodes.size;
   }
 
-  #continue(node: string, { policy, signals, untilMs }: Maintenance, isReady: boolean): void {
-    const isNew = !this.#episodes.has(node);
-    this.#episodes.set(node, { untilMs, isReady });
-    this.#ends.set(node, untilMs);
-    if (!isNew) return;
-    this.#options.decisions.note({
-      kind: 'maintenance-began',
-      node,
-      policy,
-      signals: signals.map(describeSignal),
-      untilMs,
-    });
+  #remember(node: string, { untilMs, heldUntilMs }: Maintenance, isReady: boolean): void {
+    this.#episodes.set(node, { heldUntilMs, isReady });
+    this.#ends.set(node, heldUntilMs ?? untilMs);
   }
 
-  #end(node: string): void {
-    const episode = this.#episodes.get(node);
-    if (episode === undefined) return;
-    this.forget(node);
-    const why = this.#options.clock.nowMs() < episode.untilMs ? 'cleared' : 'maximum';
-    this.#options.decisions.note({ kind: 'maintenance-ended', node, why });
+  #note(node: string, wasHeldUntilMs: number | undefined, maintenance: Maintenance | undefined): void {
+    const { decisions, clock } = this.#options;
+    const { policy = '', signals = [], heldUntilMs: untilMs } = maintenance ?? {};
+    if (untilMs !== undefined && wasHeldUntilMs === undefined)
+      decisions.note({ kind: 'maintenance-began', node, policy, signals: signals.map(describeSignal), untilMs });
+    if (untilMs !== undefined || wasHeldUntilMs === undefined) return;
+    const isOver = clock.nowMs() >= wasHeldUntilMs;
+    const early = maintenance === undefined ? 'cleared' : 'released';
+    decisions.note({ kind: 'maintenance-ended', node, why: isOver ? 'maximum' : early });
   }
 }

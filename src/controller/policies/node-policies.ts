@@ -1,4 +1,6 @@
+import { findCondition } from '../../machinery/api/conditions.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { Labels } from '../../machinery/api/topology.ts';
 import { type Clock, instantOf } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
@@ -11,6 +13,7 @@ import type {
   NodeHold,
   NodePolicy,
   PolicySelection,
+  SignalMeaning,
 } from '../model/policy.ts';
 import { decideMaintenance } from './decide-maintenance.ts';
 import { decideNodeHold } from '../holds/decide-node-hold.ts';
@@ -23,6 +26,8 @@ export type PolicyOptions = Pick<ControllerOptions, 'policies' | 'paused'> & Gra
 interface NodePoliciesOptions {
   readonly options: Live<PolicyOptions>;
   readonly nodes: NodeSource;
+  /** It renews its lease, or sends its status, within its grace period. */
+  readonly isAlive: (node: NodeView) => boolean;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
 }
 
@@ -87,24 +92,39 @@ export class NodePolicies {
   }
 
   /**
-   * The planned maintenance of this node now, by any policy that claims it, of several the one that ends last; undefined: it is
-   * not in maintenance, or its maximum is over.
+   * The planned maintenance of this node now, by any policy that claims it, of several the one that holds longest, or else counts
+   * longest; undefined: it is not in maintenance, or its maximum is over.
    */
   maintenanceOf(node: string): Maintenance | undefined {
     const view = this.#options.nodes.get(node);
     if (view === undefined) return undefined;
-    const all = this.claimsOf(node).flatMap((policy) => this.#maintenanceBy(policy, view) ?? []);
-    return all.reduce<Maintenance | undefined>(
-      (last, each) => (last === undefined || each.untilMs > last.untilMs ? each : last),
-      undefined,
-    );
+    const all = this.claimsOf(node).flatMap((policy) => {
+      const signals = policy.maintenance && selectMaintenanceSignals(policy.maintenance, view);
+      return this.#decideMaintenance(policy, view, signals) ?? [];
+    });
+    return all.toSorted((a, b) => (b.heldUntilMs ?? 0) - (a.heldUntilMs ?? 0) || b.untilMs - a.untilMs)[0];
   }
 
-  #maintenanceBy(policy: NodePolicy, view: NodeView): Maintenance | undefined {
-    if (policy.maintenance === undefined) return undefined;
-    const now = instantOf(this.#options.clock);
-    const signals = selectMaintenanceSignals(policy.maintenance, view);
-    return decideMaintenance(policy, this.#starts.startsOf(view, signals, now), now.wallMs);
+  /** What a condition that is True on the node means now by the policies that claim it; undefined: none of them lists it. */
+  meaningOf(view: NodeView, condition: string): SignalMeaning | undefined {
+    const listing = this.claimsOf(view.name).filter(({ maintenance }) => maintenance?.conditions.includes(condition));
+    if (listing.length === 0) return undefined;
+    const signals = selectMaintenanceSignals({ conditions: [condition], taints: [] }, view);
+    const found = listing.flatMap((policy) => this.#decideMaintenance(policy, view, signals) ?? []);
+    if (found.some(({ heldUntilMs }) => heldUntilMs !== undefined)) return 'hold';
+    return found.length === 0 ? 'none' : 'uncounted';
+  }
+
+  #decideMaintenance(
+    policy: NodePolicy,
+    view: NodeView,
+    signals: readonly MaintenanceSignal[] = [],
+  ): Maintenance | undefined {
+    if (signals.length === 0) return undefined;
+    const { clock, isAlive } = this.#options;
+    const now = instantOf(clock);
+    const node = { nowMs: now.wallMs, isAlive: isAlive(view), unreadySinceMs: unreadySince(view) };
+    return decideMaintenance(policy, this.#starts.startsOf(view, signals, now), node);
   }
 
   /**
@@ -171,6 +191,12 @@ export class NodePolicies {
     this.#derived.set(node, derived);
     return derived;
   }
+}
+
+/** Wall time since when the node is not Ready; undefined: it is, or nothing says since when. */
+function unreadySince({ conditions }: Pick<NodeView, 'conditions'>): number | undefined {
+  const ready = findCondition(conditions, 'Ready');
+  return ready === undefined || ready.status === 'True' ? undefined : parseTimestamp(ready.lastTransitionTime);
 }
 
 /** What any of these rules means by maintenance on this node, each signal once. */

@@ -32,6 +32,8 @@ import { UnhealthyTally } from './unhealthy-tally.ts';
 interface PolicyStageOptions extends Pick<EmptyingNodesOptions, 'podsOn' | 'beingTainted'> {
   readonly options: Live<ControllerOptions>;
   readonly nodes: NodeSource;
+  /** It renews its lease, or sends its status, within its grace period. */
+  readonly isAlive: (node: NodeView) => boolean;
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
   /** Ready, with a heartbeat within the grace period. */

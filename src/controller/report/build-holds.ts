@@ -138,10 +138,10 @@ function buildModeHold({ mode: hold, now, policySource }: HoldDetails): readonly
 
 function buildMaintenanceHold(maintenance: Maintenance | undefined, now: Now): ExplainedHold {
   if (maintenance === undefined) return { kind: 'maintenance', policy: null, unblockedBy: [{ kind: 'counted' }] };
-  const { policy, signals, untilMs } = maintenance;
+  const { policy, signals, heldUntilMs = maintenance.untilMs } = maintenance;
   const unblockedBy: readonly Unblocker[] = [
     { kind: 'maintenance-cleared', signals },
-    { kind: 'maintenance-maximum', when: formatWallEstimate(untilMs, now) },
+    { kind: 'maintenance-maximum', when: formatWallEstimate(heldUntilMs, now) },
   ];
   return { kind: 'maintenance', policy, unblockedBy };
 }

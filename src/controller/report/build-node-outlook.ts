@@ -74,11 +74,17 @@ function buildTaints({ taints, flapping, cluster }: NodeReport): NodeOutlook['ta
 }
 
 /** What most nodes do not have. */
-function buildRareParts({ zone: { outer }, flapping, now }: NodeReport): Pick<NodeOutlook, 'outerZone' | 'flapping'> {
+function buildRareParts({
+  zone: { outer },
+  flapping,
+  lifecycle,
+  now,
+}: NodeReport): Pick<NodeOutlook, 'outerZone' | 'flapping' | 'lifecycle'> {
   const isUnknown = flapping.state.kind === 'none' && flapping.recoveries === 0;
   return {
     ...(outer === undefined ? {} : { outerZone: buildZoneOutlook(outer, now) }),
     ...(isUnknown ? {} : { flapping }),
+    ...(lifecycle.length === 0 ? {} : { lifecycle }),
   };
 }
 

@@ -19,7 +19,14 @@ import type { HoldKind } from '../model/holds.ts';
 import type { EvictionMark, HeartbeatChannel } from '../model/node-state.ts';
 import type { ControllerName, ControllerSelection } from '../model/options.ts';
 import type { OutOfServiceState } from '../model/out-of-service.ts';
-import type { BreakerStatus, HoldSource, MaintenanceSignal, PolicyCount, PolicyMode } from '../model/policy.ts';
+import type {
+  BreakerStatus,
+  HoldSource,
+  MaintenanceSignal,
+  PolicyCount,
+  PolicyMode,
+  SignalMeaning,
+} from '../model/policy.ts';
 import type { NodeState } from './classify-node-state.ts';
 
 export interface Past {
@@ -225,6 +232,19 @@ export interface ZoneOutlook {
   readonly holds: readonly ExplainedHold[];
 }
 
+/** A condition of KEP-5683 that is True on a node. */
+export interface LifecycleCondition {
+  readonly condition: string;
+  /** Null: none is given. */
+  readonly reason: string | null;
+  /** Null: it has no readable time. */
+  readonly since: Past | null;
+  /** What it means for the node now; null: no policy of the node lists it. */
+  readonly means: SignalMeaning | null;
+  /** Since when the node is Unknown, if that is so long that the condition says nothing about it any more. */
+  readonly stale?: Past;
+}
+
 /** `/explain/nodes/NAME`: the current state of a node, the wanted state, the holds, and the next action with its time. */
 export interface NodeOutlook {
   readonly node: string;
@@ -250,6 +270,8 @@ export interface NodeOutlook {
   readonly outerZone?: ZoneOutlook;
   /** It recovered within the window of its policy, is kept from new pods, or is to be released. */
   readonly flapping?: FlappingReport;
+  /** The conditions of KEP-5683 that are True; absent: none. */
+  readonly lifecycle?: readonly LifecycleCondition[];
   /** Whether the node counts for the disruption state of its zone. */
   readonly counted: boolean;
   /** `wanted` is null where this process does not manage taints. */

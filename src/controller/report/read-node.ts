@@ -19,11 +19,12 @@ import type { BreakerStatus, EmptyingStatus, Maintenance, NodeHold } from '../mo
 import { healthTaintsOf } from '../tainting/decide-taints.ts';
 import type { ZoneTally } from '../zones/plan-rates.ts';
 import { buildExplainedHolds, type HoldDetails } from './build-holds.ts';
+import { buildLifecycle } from './build-lifecycle.ts';
 import { buildPolicyOutlook, selectGracePolicy } from './build-policy-outlook.ts';
 import { buildTaintReport } from './build-taint-report.ts';
 import { classifyNodeState, type NodeState } from './classify-node-state.ts';
 import { estimateRateAfterLoss } from './estimate-hypotheses.ts';
-import type { ExplainedHold, HistoryLine, PolicyOutlook } from './pages.ts';
+import type { ExplainedHold, HistoryLine, LifecycleCondition, PolicyOutlook } from './pages.ts';
 import { readOutage } from './read-cluster.ts';
 import { readEviction } from './read-eviction.ts';
 import { readHeldUntilMs } from './read-holds.ts';
@@ -119,7 +120,7 @@ export class NodeReport implements HoldDetails {
       isTainted: this.isTainted,
       isEvicted: this.isEvicted,
       hasLeavingPods: this.hasLeavingPods,
-      isMaintained: this.maintenance !== undefined,
+      isMaintained: this.maintenance?.heldUntilMs !== undefined,
       isPaused: this.mode?.mode === 'Paused' && this.mode.source.kind !== 'config-file',
     }));
   }
@@ -202,6 +203,11 @@ export class NodeReport implements HoldDetails {
 
   get maintenance(): Maintenance | undefined {
     return this.#sources.stages.policies.maintenanceOf(this.name);
+  }
+
+  get lifecycle(): readonly LifecycleCondition[] {
+    const { policies } = this.#sources.stages;
+    return buildLifecycle(this.node.conditions, (condition) => policies.meaningOf(this.node, condition), this.now);
   }
 
   get breaker(): BreakerStatus | undefined {

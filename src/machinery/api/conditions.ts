@@ -23,21 +23,25 @@ export interface Condition {
 export const heartbeatConditionTypes = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 
 /**
- * Conditions that mean that an administrator, or the kubelet at a shutdown, is emptying or stopping the node on purpose
- * (KEP-5683). `MaintenancePlanned` only announces it.
+ * Conditions by which a node says in which part of its life it is (KEP-5683). No core component of Kubernetes 1.37 writes or reads
+ * them.
  */
-export const maintenanceConditions = [
+export const lifecycleConditions = [
+  'MaintenancePlanned',
   'MaintenanceInProgress',
   'DrainInProgress',
   'Drained',
   'GracefulNodeShutdownInProgress',
 ] as const;
 
+/** What means planned maintenance where a policy does not say it. */
+export const maintenanceConditions = ['MaintenanceInProgress'] as const;
+
 /** The conditions that the controller itself reads, of nodes and of pods. */
 export const knownConditionTypes: readonly string[] = [
   ...heartbeatConditionTypes,
   'NetworkUnavailable',
-  ...maintenanceConditions,
+  ...lifecycleConditions,
   'PodScheduled',
   'DisruptionTarget',
 ];

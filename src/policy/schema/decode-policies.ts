@@ -16,6 +16,8 @@ import {
 } from '../../controller/model/policy.ts';
 import type { PolicyInput } from './policy-schema.ts';
 
+/** Times the maximum of one signal: a maintenance that goes on by another signal is held as long again. */
+const maxTotalDefault = 2;
 const cooldownDefaultMs = 300_000;
 
 const flappingInitialDefault = '5m';
@@ -44,9 +46,11 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
 
 function decodeMaintenance(maintenance: PolicyInput['maintenance']): MaintenanceRule | undefined {
   if (maintenance === undefined) return undefined;
-  const { conditions = maintenanceConditions, taints = [], maxDuration } = maintenance;
+  const { conditions = maintenanceConditions, taints = [], holdsWhileSilent = [], maxDuration, maxTotal } = maintenance;
   // Validated before: a duration of 0 holds nothing.
-  return { conditions, taints, maxDurationMs: parseGoDuration(maxDuration) ?? 0 };
+  const maxDurationMs = parseGoDuration(maxDuration) ?? 0;
+  const maxTotalMs = parseDuration(maxTotal) ?? maxTotalDefault * maxDurationMs;
+  return { conditions, taints, holdsWhileSilent, maxDurationMs, maxTotalMs };
 }
 
 /** What the breaker of the policy needs. */

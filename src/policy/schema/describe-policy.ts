@@ -39,8 +39,10 @@ function describeGrace(field: string, ms: number | undefined): readonly string[]
 
 function describeMaintenance(rule: MaintenanceRule | undefined): readonly string[] {
   if (rule === undefined) return [];
-  const { conditions, taints, maxDurationMs } = rule;
-  return [`maintenance [${[...conditions, ...taints].join(' ')}] for ${formatGoDuration(maxDurationMs)} at most`];
+  const { conditions, taints, holdsWhileSilent = [], maxDurationMs, maxTotalMs = maxDurationMs } = rule;
+  const silent = holdsWhileSilent.length === 0 ? '' : ` (${holdsWhileSilent.join(' ')} while silent too)`;
+  const most = `${formatGoDuration(maxDurationMs)} at most, ${formatGoDuration(maxTotalMs)} together`;
+  return [`maintenance [${[...conditions, ...taints].join(' ')}]${silent} for ${most}`];
 }
 
 function describeZones(zones: NodePolicy['zones']): readonly string[] {

@@ -69,11 +69,19 @@ function shortList<T extends z.ZodType>(item: T, what: string): z.ZodArray<T> {
 const maintenance = fields({
   conditions: shortList(conditionTypeSchema, 'types of conditions')
     .optional()
-    .describe(`Any of them that is True means maintenance. If not set: ${maintenanceConditions.join(', ')}`),
+    .describe(
+      `Any of them that is True means maintenance, those of KEP-5683 each in its own way. If not set: ${maintenanceConditions.join(', ')}`,
+    ),
   taints: shortList(taintKeySchema, 'keys of taints')
     .optional()
     .describe('Any of them, with any effect, means maintenance. None if not set'),
+  holdsWhileSilent: shortList(conditionTypeSchema, 'types of conditions')
+    .optional()
+    .describe('Those of the conditions that hold a silent node too, whatever they mean otherwise. None if not set'),
   maxDuration: duration.describe('How long each of them counts, from its lastTransitionTime or timeAdded'),
+  maxTotal: duration
+    .optional()
+    .describe('How long all of them together hold a node, since it is not Ready. If not set: twice maxDuration'),
 });
 
 const outOfService = fields({

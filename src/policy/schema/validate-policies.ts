@@ -1,5 +1,5 @@
 // Rules between fields and between policies. Each policy is valid by itself.
-import { heartbeatConditionTypes } from '../../machinery/api/conditions.ts';
+import { heartbeatConditionTypes, maintenanceConditions } from '../../machinery/api/conditions.ts';
 import { parseGoDuration } from '../../machinery/api/go-duration.ts';
 import { healthTaintKeys, outOfServiceTaintKey } from '../../machinery/api/taints.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
@@ -58,10 +58,15 @@ const healthTaints: ReadonlySet<string> = new Set(healthTaintKeys);
 function validateMaintenance({ maintenance }: PolicyInput, index: number): readonly string[] {
   if (maintenance === undefined) return [];
   const path = ['policies', index, 'maintenance'];
-  const { conditions, taints = [], maxDuration } = maintenance;
-  const isEmpty = conditions?.length === 0 && taints.length === 0;
+  const conditions: readonly string[] = maintenance.conditions ?? maintenanceConditions;
+  const { taints = [], holdsWhileSilent = [], maxDuration, maxTotal } = maintenance;
+  const isEmpty = conditions.length === 0 && taints.length === 0;
   return [
     ...validateDuration(maxDuration, [...path, 'maxDuration']),
+    ...validateDuration(maxTotal, [...path, 'maxTotal']),
+    ...holdsWhileSilent
+      .filter((type) => !conditions.includes(type))
+      .map((type) => refusal([...path, 'holdsWhileSilent'], `some of the conditions (${conditions.join(', ')})`, type)),
     ...(isEmpty ? [refusal(path, 'set with at least one condition or taint', maintenance)] : []),
     ...validateNone(conditions, healthConditions, [...path, 'conditions']),
     ...validateNone(taints, healthTaints, [...path, 'taints']),

@@ -11,7 +11,7 @@ import { aZonedWorld, names } from '../../support/zoned-world.ts';
 const maxS = 600;
 const inProgress = 'MaintenanceInProgress';
 const rule: MaintenanceRule = {
-  conditions: [inProgress, 'Drained'],
+  conditions: [inProgress, 'Repair'],
   taints: ['example.com/m'],
   maxDurationMs: 600_000,
 };
@@ -136,7 +136,7 @@ test('another condition continues the maintenance, and each counts from its own 
   await using world = withPods(aZonedWorld(sizes, { policies }), 'a-0').start();
   begin(world, 'a-0');
   await world.silentFor(300, 'a-0');
-  world.setCondition('a-0', 'Drained', 'True');
+  world.setCondition('a-0', 'Repair', 'True');
   world.setCondition('a-0', inProgress, 'False');
   await world.advance(599);
   assert.deepEqual(world.evicted(), []);

@@ -386,8 +386,8 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'maintenance-never-ends',
     what: 'a node that stays down after its maintenance keeps its pods for ever',
     file: 'controller/policies/decide-maintenance.ts',
-    find: 'untilMs: sinceMs + maintenance.maxDurationMs',
-    replace: 'untilMs: sinceMs + 100 * maintenance.maxDurationMs',
+    find: 'untilMs: sinceMs + rule.maxDurationMs',
+    replace: 'untilMs: sinceMs + 100 * rule.maxDurationMs',
   },
   {
     name: 'policy-zones-merged',

@@ -5,12 +5,14 @@ import type { PodGcReason } from '../../model/decisions.ts';
 import { describeFlappingEnd, describeRecoveries } from '../../model/flapping.ts';
 import { describeFencingDoubt, type FencingDoubt } from '../../model/out-of-service.ts';
 import { describeHold, holdRows } from './describe-holds.ts';
+import type { SignalMeaning } from '../../model/policy.ts';
 import type {
   CollectionOutlook,
   Estimate,
   EvictionOutlook,
   FinishedPodsReport,
   Given,
+  LifecycleCondition,
   NextAction,
   NodeOutlook,
   PodOutlook,
@@ -41,6 +43,7 @@ export function describeNodeOutlook(outlook: NodeOutlook): string {
       ['policy', policyText(outlook)],
       ['fencing', outlook.outOfService && textOf(fencingTexts, 'kind', outlook.outOfService)],
       ['flapping', flappingText(outlook)],
+      ...(outlook.lifecycle ?? []).map((condition): Row => ['lifecycle', lifecycleText(condition)]),
       ['zone', `${zoneText(zone)}${counted ? '' : '; this node does not count in it'}`],
       [
         'zone',
@@ -190,6 +193,22 @@ function flappingText({ node, flapping }: NodeOutlook): string | null {
   const { until, level } = state.record;
   const clear = `kubectl annotate node ${node} ${flappingAnnotation}-`;
   return `no new pods until ${until} (level ${level}); ${count}; to end it: ${clear}`;
+}
+
+const meanings: Readonly<Record<SignalMeaning, string>> = {
+  hold: 'the node is not emptied for its health',
+  uncounted: 'the node is no evidence of a disruption, and nothing is held',
+  none: 'nothing is held, and the node counts',
+};
+
+function lifecycleText({ condition, reason, since, means, stale }: LifecycleCondition): string {
+  const age = since === null ? 'without a time' : `for ${secondsText(since.secondsAgo)}`;
+  const what = means === null ? 'no policy of the node lists it' : meanings[means];
+  const old =
+    stale && `stale: the node is Unknown for ${secondsText(stale.secondsAgo)}; the client that set it should remove it`;
+  return [`${condition} is True ${age}${reason === null ? '' : ` (${reason})`}: ${what}`, ...(old ? [old] : [])].join(
+    '; ',
+  );
 }
 
 function queueText({ queue, zone, outerZone }: NodeOutlook): string | null {

@@ -1,28 +1,84 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatTime } from '../../../../src/machinery/api/timestamps.ts';
-import type { MaintenanceSignal } from '../../../../src/controller/model/policy.ts';
+import type { Maintenance, MaintenanceSignal } from '../../../../src/controller/model/policy.ts';
 import { decideMaintenance, parseSignalTime } from '../../../../src/controller/policies/decide-maintenance.ts';
 import { aPolicy } from '../../../support/builders.ts';
 
 const wallMs = Date.parse('2026-01-02T03:00:00Z');
 const at = (offsetMs: number): string => formatTime(wallMs + offsetMs);
-const rule = { conditions: ['Drained'], taints: ['example.com/m'], maxDurationMs: 60_000 };
+const rule = { conditions: ['Repair'], taints: ['example.com/m'], maxDurationMs: 60_000 };
 const policy = aPolicy({ name: 'p', maintenance: rule });
-const drained: MaintenanceSignal = { kind: 'condition', name: 'Drained', at: undefined };
+const repair: MaintenanceSignal = { kind: 'condition', name: 'Repair', at: undefined };
+const alive = { nowMs: wallMs, isAlive: true, unreadySinceMs: undefined };
 
 test('the maximum counts from each signal: the last end counts, and those that are over do not hold', () => {
-  const other = { ...drained, name: 'Other' };
+  const other = { ...repair, name: 'Other' };
   const started = [
-    { signal: drained, sinceMs: wallMs },
+    { signal: repair, sinceMs: wallMs },
     { signal: other, sinceMs: wallMs + 10_000 },
   ];
-  const decide = (afterMs: number): unknown => decideMaintenance(policy, started, wallMs + afterMs);
-  assert.deepEqual(decide(0), { policy: 'p', signals: [drained, other], untilMs: wallMs + 70_000 });
-  assert.deepEqual(decide(60_000), { policy: 'p', signals: [other], untilMs: wallMs + 70_000 });
+  const decide = (afterMs: number): unknown =>
+    decideMaintenance(policy, started, { ...alive, nowMs: wallMs + afterMs });
+  const endMs = wallMs + 70_000;
+  assert.deepEqual(decide(0), { policy: 'p', signals: [repair, other], untilMs: endMs, heldUntilMs: endMs });
+  assert.deepEqual(decide(60_000), { policy: 'p', signals: [other], untilMs: endMs, heldUntilMs: endMs });
   assert.equal(decide(70_000), undefined);
-  assert.equal(decideMaintenance(policy, [], wallMs), undefined);
-  assert.equal(decideMaintenance(aPolicy(), started, wallMs), undefined, 'no rule');
+  assert.equal(decideMaintenance(policy, [], alive), undefined);
+  assert.equal(decideMaintenance(aPolicy(), started, alive), undefined, 'no rule');
+});
+
+test('all signals together hold a node that is not Ready for a maximum, and do not count for their own', () => {
+  const limited = aPolicy({ name: 'p', maintenance: { ...rule, maxTotalMs: 90_000 } });
+  const started = [{ signal: repair, sinceMs: wallMs + 50_000 }];
+  const decide = (afterMs: number): Maintenance | undefined =>
+    decideMaintenance(limited, started, { nowMs: wallMs + afterMs, isAlive: false, unreadySinceMs: wallMs });
+  assert.equal(decide(89_999)?.heldUntilMs, wallMs + 90_000);
+  assert.equal(decide(90_000)?.heldUntilMs, undefined);
+  assert.equal(decide(90_000)?.untilMs, wallMs + 110_000);
+});
+
+test('what a signal means depends on whether its node is alive', () => {
+  const meanings = ['MaintenanceInProgress', 'GracefulNodeShutdownInProgress', 'DrainInProgress', 'Drained', 'Other'];
+  const decide = (name: string, isAlive: boolean, holdsWhileSilent: readonly string[] = []): string => {
+    const each = aPolicy({ name: 'p', maintenance: { ...rule, holdsWhileSilent } });
+    const signal = { ...repair, name };
+    const found = decideMaintenance(each, [{ signal, sinceMs: wallMs }], { ...alive, isAlive });
+    if (found === undefined) return 'nothing';
+    return found.heldUntilMs === undefined ? 'not counted' : 'held';
+  };
+  const alives = ['held', 'held', 'not counted', 'not counted', 'held'];
+  assert.deepEqual(
+    meanings.map((name) => decide(name, true)),
+    alives,
+  );
+  const silents = ['held', 'not counted', 'not counted', 'not counted', 'held'];
+  assert.deepEqual(
+    meanings.map((name) => decide(name, false)),
+    silents,
+  );
+  assert.deepEqual(
+    [true, false].map((isAlive) => decide('MaintenancePlanned', isAlive)),
+    ['nothing', 'nothing'],
+  );
+  assert.deepEqual(
+    [true, false].map((isAlive) => decide('Drained', isAlive, ['Drained'])),
+    ['not counted', 'held'],
+  );
+});
+
+test('a signal that holds and one that does not count end apart', () => {
+  const drained = { ...repair, name: 'Drained' };
+  const started = [
+    { signal: repair, sinceMs: wallMs },
+    { signal: drained, sinceMs: wallMs + 10_000 },
+  ];
+  assert.deepEqual(decideMaintenance(policy, started, alive), {
+    policy: 'p',
+    signals: [repair, drained],
+    untilMs: wallMs + 70_000,
+    heldUntilMs: wallMs + 60_000,
+  });
 });
 
 test('a time is used unless it is missing, malformed, or more than a minute in the future', () => {

@@ -57,7 +57,11 @@ test('property: no signal holds longer than its maximum and the difference of cl
         const now = { wallMs: wallMs + afterMs, monotonicMs: afterMs };
         starts.note(aNodeView({ name: 'n' }), [signal], now);
         const started = starts.startsOf(aNodeView({ name: 'n' }), [signal], now);
-        const maintenance = decideMaintenance(policy, started, now.wallMs);
+        const maintenance = decideMaintenance(policy, started, {
+          nowMs: now.wallMs,
+          isAlive: true,
+          unreadySinceMs: undefined,
+        });
         if (maintenance !== undefined) assert.ok(afterMs <= rule.maxDurationMs + 60_000);
         assert.ok((maintenance?.untilMs ?? 0) <= wallMs + rule.maxDurationMs + 60_000);
       }

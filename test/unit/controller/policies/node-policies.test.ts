@@ -19,6 +19,7 @@ class Stand {
   readonly policies = new NodePolicies({
     options: { current: () => this.options },
     nodes: { get: (name) => this.nodes.get(name) },
+    isAlive: () => true,
     clock: { nowMs: () => 0, monotonicMs: () => 0 },
   });
 

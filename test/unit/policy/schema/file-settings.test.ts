@@ -174,7 +174,15 @@ const malformed: readonly (readonly [unknown, string])[] = [
   ],
   [
     withMaintenance({ annotations: [] }),
-    `${inMaintenance}.annotations: unknown field; accepted: conditions, taints, maxDuration`,
+    `${inMaintenance}.annotations: unknown field; accepted: conditions, taints, holdsWhileSilent, maxDuration, maxTotal`,
+  ],
+  [
+    withMaintenance({ holdsWhileSilent: ['Drained'] }),
+    `${inMaintenance}.holdsWhileSilent: must be some of the conditions (MaintenanceInProgress) (got "Drained")`,
+  ],
+  [
+    withMaintenance({ maxTotal: '9999999h' }),
+    `${inMaintenance}.maxTotal: must be a duration > 0 and below 292 years (got "9999999h")`,
   ],
   [aPolicyWith({ limits: '40%' }), 'policies[0].limits: must be a mapping (got "40%")'],
   [withLimits({ maxUnhealthy: '40%' }), `${inLimits}: must be a mapping (got "40%")`],
@@ -368,7 +376,13 @@ test('a policy with all fields', () => {
     mode: 'Observe',
     nodeMonitorGracePeriod: '1m30s',
     nodeStartupGracePeriod: '500ms',
-    maintenance: { conditions: ['Rebooting'], taints: ['example.com/m'], maxDuration: '2h' },
+    maintenance: {
+      conditions: ['Rebooting'],
+      taints: ['example.com/m'],
+      holdsWhileSilent: ['Rebooting'],
+      maxDuration: '2h',
+      maxTotal: '3h',
+    },
     limits: {
       maxUnhealthy: { percent: 40, count: 3 },
       cooldown: '10m',
@@ -397,7 +411,13 @@ test('a policy with all fields', () => {
       mode: 'Observe',
       nodeMonitorGracePeriodMs: 90_000,
       nodeStartupGracePeriodMs: 500,
-      maintenance: { conditions: ['Rebooting'], taints: ['example.com/m'], maxDurationMs: 7_200_000 },
+      maintenance: {
+        conditions: ['Rebooting'],
+        taints: ['example.com/m'],
+        holdsWhileSilent: ['Rebooting'],
+        maxDurationMs: 7_200_000,
+        maxTotalMs: 10_800_000,
+      },
       limits: {
         maxUnhealthy: { percent: 40, count: 3 },
         cooldownMs: 600_000,
@@ -436,12 +456,14 @@ test('what a policy does not set is undefined or false, its mode is Enforce and 
   assert.equal(policy.keepCompletedPods, false);
 });
 
-test('maintenance is what KEP-5683 calls it if no conditions are set', () => {
+test('maintenance is what its condition says if none is set, twice its maximum in all', () => {
   const [policy] = readFileSettings({ policies: [withMaintenance({})] }).settings.policies;
   assert.deepEqual(policy?.maintenance, {
-    conditions: ['MaintenanceInProgress', 'DrainInProgress', 'Drained', 'GracefulNodeShutdownInProgress'],
+    conditions: ['MaintenanceInProgress'],
     taints: [],
+    holdsWhileSilent: [],
     maxDurationMs: 3_600_000,
+    maxTotalMs: 7_200_000,
   });
 });
 

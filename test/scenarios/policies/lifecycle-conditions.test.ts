@@ -1,0 +1,151 @@
+// The conditions of KEP-5683: a machine that is off is emptied, whatever its kubelet or a drain left on its node; one that ends its
+// pods itself is left to it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
+import { lifecycleConditions } from '../../../src/machinery/api/conditions.ts';
+import type { MaintenanceRule } from '../../../src/controller/model/policy.ts';
+import { aPolicy } from '../../support/builders.ts';
+import type { ControllerWorld } from '../../support/controller-world.ts';
+import { explainNode } from '../../support/explained.ts';
+import { aZonedWorld, names } from '../../support/zoned-world.ts';
+
+const shutdown = 'GracefulNodeShutdownInProgress';
+const drain = 'DrainInProgress';
+const rule: MaintenanceRule = {
+  conditions: lifecycleConditions,
+  taints: [],
+  maxDurationMs: 600_000,
+  maxTotalMs: 900_000,
+};
+const sizes = { a: 6, b: 6 };
+
+function aWorld(maintenance: MaintenanceRule = rule, ...nodes: readonly string[]): ControllerWorld {
+  const world = aZonedWorld(sizes, { policies: [aPolicy({ name: 'pool', maintenance })] });
+  for (const node of nodes) world.addPod(`pod-${node}`, node);
+  return world.start();
+}
+
+function set(world: ControllerWorld, node: string, ...conditions: readonly string[]): void {
+  for (const condition of conditions) world.setCondition(node, condition, 'True');
+}
+
+test('a node that is powered off with both conditions True is tainted and emptied at the normal time', async () => {
+  await using plain = aZonedWorld(sizes);
+  await using world = aWorld(rule, 'a-0');
+  set(world, 'a-0', shutdown, drain);
+  plain.addPod('pod-a-0', 'a-0');
+  await plain.start().silentFor(60, 'a-0');
+  await world.silentFor(60, 'a-0');
+  assert.deepEqual(world.evicted(), ['pod-a-0']);
+  const times = [plain, world].map((each) => each.decided('taints-changed').length);
+  assert.equal(times[0], times[1]);
+  assert.deepEqual(world.taints('a-0'), plain.taints('a-0'));
+  assert.equal(world.lifecycle.stages.zones.plan('r/a')?.why.unready, 0, 'it is no evidence of an outage');
+});
+
+test('most nodes of a zone are shut down: the zone stays normal, and each is emptied at the full rate', async () => {
+  const off = names(4, 'a-');
+  await using world = aWorld(rule, ...off);
+  for (const node of off) set(world, node, shutdown, drain);
+  await world.silentFor(100, ...off);
+  assert.equal(world.lifecycle.stages.zones.condition('r/a'), 'normal');
+  assert.deepEqual(world.decided('outage-named'), []);
+  assert.deepEqual([...world.evicted()].sort(), off.map((node) => `pod-${node}`).sort());
+});
+
+test('a node in graceful shutdown keeps its pods while its kubelet ends them, and is emptied when it is off', async () => {
+  await using world = aWorld(rule, 'a-0');
+  set(world, 'a-0', shutdown);
+  world.post('a-0', 'False');
+  await world.running(300);
+  assert.deepEqual(world.taints('a-0'), ['not-ready:NoSchedule']);
+  assert.deepEqual(world.evicted(), []);
+  assert.deepEqual(
+    world.decided('maintenance-began').map(({ signals }) => signals),
+    [[`condition ${shutdown}`]],
+  );
+  await world.silentFor(60, 'a-0');
+  assert.deepEqual(world.taints('a-0'), ['unreachable:NoExecute', 'unreachable:NoSchedule']);
+  assert.deepEqual(world.evicted(), ['pod-a-0']);
+  assert.deepEqual(
+    world.decided('maintenance-ended').map(({ why }) => why),
+    ['released'],
+  );
+});
+
+test('pods that are held while their node is alive are evicted when it is silent', async () => {
+  await using world = aZonedWorld(sizes, { policies: [aPolicy({ name: 'pool', maintenance: rule })] });
+  world.addPod('pod', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 }]);
+  world.start().post('a-0', 'False');
+  await world.running(20);
+  assert.deepEqual(world.taints('a-0'), ['not-ready:NoExecute', 'not-ready:NoSchedule']);
+  set(world, 'a-0', shutdown);
+  await world.running(120);
+  assert.deepEqual(world.evicted(), []);
+  await world.silentFor(60, 'a-0');
+  assert.deepEqual(world.evicted(), ['pod']);
+});
+
+test('a drain holds nothing: a node that is not ready meanwhile is emptied, and not counted', async () => {
+  await using world = aWorld(rule, 'a-0');
+  set(world, 'a-0', drain);
+  world.post('a-0', 'False');
+  await world.running(30);
+  assert.deepEqual(world.evicted(), ['pod-a-0']);
+  assert.equal(world.lifecycle.stages.zones.plan('r/a')?.why.unready, 0);
+  assert.deepEqual(explainNode(world, 'a-0').holds, []);
+  assert.equal(explainNode(world, 'a-0').counted, false);
+});
+
+test('a planned maintenance is announced only: it counts as any other node', async () => {
+  await using world = aWorld(rule, 'a-0');
+  set(world, 'a-0', 'MaintenancePlanned');
+  await world.silentFor(60, 'a-0');
+  assert.deepEqual(world.evicted(), ['pod-a-0']);
+  assert.equal(world.lifecycle.stages.zones.plan('r/a')?.why.unready, 1);
+});
+
+test('with holdsWhileSilent the condition that a shutdown left holds a silent node, up to the maximum', async () => {
+  await using world = aWorld({ ...rule, holdsWhileSilent: [shutdown] }, 'a-0');
+  set(world, 'a-0', shutdown);
+  await world.silentFor(599, 'a-0');
+  assert.deepEqual(world.evicted(), []);
+  await world.advance(12);
+  assert.deepEqual(world.evicted(), ['pod-a-0']);
+});
+
+test('conditions that are set one after the other hold one outage no longer than the maximum of all together', async () => {
+  await using world = aWorld(rule, 'a-0');
+  set(world, 'a-0', 'MaintenanceInProgress');
+  await world.silentFor(50, 'a-0');
+  const unknownAtMs = world.clock.nowMs();
+  for (let round = 0; round < 8; round += 1) {
+    await world.advance(100);
+    set(world, 'a-0', 'MaintenanceInProgress');
+  }
+  assert.deepEqual(world.evicted(), []);
+  await world.advance(110);
+  assert.ok(world.clock.nowMs() - unknownAtMs < 920_000);
+  assert.deepEqual(world.evicted(), ['pod-a-0']);
+});
+
+test('explain shows what is left on a node, and that it is stale', async () => {
+  await using world = aWorld(rule, 'a-0');
+  set(world, 'a-0', drain, 'MaintenancePlanned');
+  await world.silentFor(60, 'a-0');
+  const shown = (): readonly string[] =>
+    describeNodeOutlook(explainNode(world, 'a-0'))
+      .split('\n')
+      .filter((line) => line.startsWith('  lifecycle'));
+  assert.deepEqual(
+    shown().map((line) => line.replaceAll(/[0-9.]+s/g, 'Ns')),
+    [
+      '  lifecycle  MaintenancePlanned is True for Ns: nothing is held, and the node counts',
+      '  lifecycle  DrainInProgress is True for Ns: the node is no evidence of a disruption, and nothing is held',
+    ],
+  );
+  await world.advance(600);
+  for (const line of shown())
+    assert.match(line, /; stale: the node is Unknown for 6\d\d(\.\d+)?s; the client that set it should remove it$/);
+});
