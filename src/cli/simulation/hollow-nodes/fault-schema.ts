@@ -112,7 +112,12 @@ const actionSchemas = [
     maxPods: wholeNumber(0, 100_000).optional(),
   }),
   lasting('ignore-deletes', {}),
-  lasting('shutdown', {}),
+  lasting('shutdown', {
+    conditions: z.boolean({ error: 'true or false' }).default(false),
+    offFor: z
+      .union([z.literal('never'), duration({ min: 0 })], { error: `never, or a duration >= 0 ${durationAccepted}` })
+      .optional(),
+  }),
   passing('crash', {
     of: word('process', 'machine', 'delete-node').default('process'),
     downFor: duration({ min: 0 }).default(20_000),
@@ -189,6 +194,9 @@ function parseFault(action: WrittenFault): Fault {
   }
   if (action.kind === 'slow-termination') {
     return { kind: action.kind, stopMs: action.stop };
+  }
+  if (action.kind === 'shutdown') {
+    return { kind: action.kind, conditions: action.conditions, offMs: action.offFor };
   }
   if (action.kind === 'slow-start') {
     return { kind: action.kind, startMs: action.start };

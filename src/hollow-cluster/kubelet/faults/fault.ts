@@ -51,8 +51,11 @@ export type LastingFault =
     }
   /** Pods are terminated, but their API objects are not deleted. */
   | { readonly kind: 'ignore-deletes' }
-  /** The machine shuts down; withdrawing the fault cancels the shutdown. */
-  | { readonly kind: 'shutdown' };
+  /**
+   * The machine shuts down; withdrawing the fault cancels the shutdown. `conditions`: the kubelet says so by conditions of KEP-5683,
+   * and leaves them on its node. `offMs`: when the pods have ended the machine is off for so long; absent: it goes on.
+   */
+  | { readonly kind: 'shutdown'; readonly conditions?: boolean; readonly offMs?: number | 'never' | undefined };
 
 export type OneShotFault =
   /**

@@ -26,7 +26,8 @@ export interface FaultEffects {
   readonly containers: ReadonlyMap<string, Partial<ContainerScript>>;
   readonly clock: { readonly offsetMs: number; readonly driftMsPerHour: number };
   readonly machine: Partial<Machine>;
-  readonly shutdown: boolean;
+  /** The machine shuts down; undefined: it does not. */
+  readonly shutdown: Extract<LastingFault, { kind: 'shutdown' }> | undefined;
 }
 
 /** An active fault. `isUp`: state of a flapping node. */
@@ -48,6 +49,9 @@ const conditionOf: Readonly<Record<string, string>> = {
   pid: 'PIDPressure',
 };
 
+/** What the kubelet says about its node from the beginning of a graceful shutdown until its next boot (KEP-5683). */
+export const shutdownConditions = ['GracefulNodeShutdownInProgress', 'DrainInProgress'] as const;
+
 /** Effects of all active faults: where they contradict each other, the later one wins; additive effects are summed. */
 export function mergeFaultEffects(active: readonly FaultInForce[]): FaultEffects {
   const faults = active.map(({ fault }) => fault);
@@ -63,7 +67,10 @@ export function mergeFaultEffects(active: readonly FaultInForce[]): FaultEffects
       network: last('network-not-ready')?.message,
     },
     unhealthy: last('unhealthy')?.reason,
-    conditions: pressures.filter(({ manner }) => manner === 'forced').map(({ of }) => ownValue(conditionOf, of) ?? of),
+    conditions: [
+      ...pressures.filter(({ manner }) => manner === 'forced').map(({ of }) => ownValue(conditionOf, of) ?? of),
+      ...(last('shutdown')?.conditions === true ? shutdownConditions : []),
+    ],
     signals: new Map(
       pressures
         .filter(({ manner }) => manner === 'signal')
@@ -75,7 +82,7 @@ export function mergeFaultEffects(active: readonly FaultInForce[]): FaultEffects
       driftMsPerHour: skews.reduce((sum, { driftMsPerHour }) => sum + driftMsPerHour, 0),
     },
     machine: Object.assign({}, ...faults.map(mergeSize)),
-    shutdown: last('shutdown') !== undefined,
+    shutdown: last('shutdown'),
   };
 }
 

@@ -2,7 +2,7 @@ import type { HollowKubelet } from '../hollow-kubelet.ts';
 import type { FaultInjectingClient } from '../network/fault-injecting-client.ts';
 import type { Machine } from '../profile.ts';
 import type { SkewedClock } from '../loops/skewed-clock.ts';
-import { type FaultInForce, mergeFaultEffects, type FaultEffects } from './merge-fault-effects.ts';
+import { type FaultInForce, mergeFaultEffects, type FaultEffects, shutdownConditions } from './merge-fault-effects.ts';
 import type { Fault, LastingFault, OneShotFault } from './fault.ts';
 import { SeededRandom } from './seeded-random.ts';
 
@@ -130,19 +130,32 @@ export class NodeFaults {
     }
   }
 
-  #applyShutdown(isStarting: boolean): void {
-    const { shutdown } = this.#node.kubelet.node;
+  #applyShutdown(fault: FaultEffects['shutdown']): void {
     this.#shutdown?.abort();
-    if (!isStarting) {
-      shutdown.cancel();
+    if (fault === undefined) {
+      this.#node.kubelet.node.shutdown.cancel();
       return;
     }
     this.#shutdown = new AbortController();
-    void shutdown.begin(this.#shutdown.signal);
+    void this.#shutDown(fault, this.#shutdown.signal);
+  }
+
+  /** The next boot begins without what the kubelet said about this one. */
+  async #shutDown({ offMs }: NonNullable<FaultEffects['shutdown']>, signal: AbortSignal): Promise<void> {
+    const { kubelet } = this.#node;
+    await kubelet.node.shutdown.begin(signal);
+    if (offMs === undefined || signal.aborted) return;
+    kubelet.crash({ downMs: offMs === 'never' ? Infinity : offMs, reboot: 'exited' });
+    for (const type of this.#applied.conditions)
+      if (isShutdownCondition(type)) kubelet.health.setCondition(type, false);
   }
 }
 
 const ownConditions: ReadonlySet<string> = new Set(['MemoryPressure', 'DiskPressure', 'PIDPressure']);
+
+function isShutdownCondition(type: string): boolean {
+  return shutdownConditions.some((condition) => condition === type);
+}
 
 /** The kubelet never removes a custom condition that it has reported: it is set to False instead. */
 function releaseCondition(machine: HollowKubelet['health'], type: string): void {

@@ -40,6 +40,11 @@ describe('fault schema', () => {
       downMs: 2_000,
       phase: 'hash',
     });
+    assert.deepEqual(action({ kind: 'shutdown', conditions: true, offFor: '2m' }), {
+      kind: 'shutdown',
+      conditions: true,
+      offMs: 120_000,
+    });
     assert.deepEqual(action({ kind: 'slow-termination', stop: 'never' }), {
       kind: 'slow-termination',
       stopMs: 'never',
