@@ -3,6 +3,8 @@ import type { EvictionRefusal } from '../model/commands.ts';
 
 /** The type of the cause with which a budget refuses an eviction (upstream `policyv1.DisruptionBudgetCause`). */
 const budgetCause = 'DisruptionBudget';
+/** Until Kubernetes 1.36 each budget answers with the first; since 1.37 one whose status cannot be used with the second. */
+const budgetReasons: ReadonlySet<ApiReason> = new Set(['too-many-requests', 'forbidden']);
 
 const reasonsWhy: Readonly<Partial<Record<ApiReason, EvictionRefusal>>> = {
   forbidden: 'forbidden',
@@ -29,7 +31,7 @@ export function classifyRefusal(
 /** A Status arrives from the network: a cause of another type is skipped. */
 function budgetMessageOf({ reason, status, message }: ApiError): string | undefined {
   const causes: unknown = status?.details?.causes;
-  if (reason !== 'too-many-requests' || !Array.isArray(causes)) return undefined;
+  if (!budgetReasons.has(reason) || !Array.isArray(causes)) return undefined;
   const cause: unknown = causes.find((each: unknown) => fieldOf(each, 'reason') === budgetCause);
   if (cause === undefined) return undefined;
   const text = fieldOf(cause, 'message');

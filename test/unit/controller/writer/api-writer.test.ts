@@ -236,6 +236,11 @@ const budget: ApiError = new ApiError({
   retryAfterMs: 10_000,
   status: { details: { causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget web needs 2' }] } },
 });
+const tooManyPending = {
+  details: {
+    causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget web has too many pending evictions' }],
+  },
+};
 const eviction404 = new ApiError({ reason: 'not-found', message: 'the server could not find the resource', code: 404 });
 
 for (const { title, error, read, result } of [
@@ -244,6 +249,17 @@ for (const { title, error, read, result } of [
     error: budget,
     read: plain404,
     result: { result: 'refused', why: 'budget', message: 'The disruption budget web needs 2', retryAfterMs: 10_000 },
+  },
+  {
+    title: 'a 403 of a budget, as since Kubernetes 1.37',
+    error: new ApiError({ reason: 'forbidden', message: 'is forbidden', code: 403, status: tooManyPending }),
+    read: plain404,
+    result: {
+      result: 'refused',
+      why: 'budget',
+      message: 'The disruption budget web has too many pending evictions',
+      retryAfterMs: undefined,
+    },
   },
   {
     title: 'a 429 of an overloaded API server',
