@@ -114,7 +114,7 @@ export interface MaintenanceRule {
   readonly holdsWhileSilent?: readonly string[];
   /** Time for which each signal counts, from the time in it. */
   readonly maxDurationMs: number;
-  /** Time for which all of them together hold a node that is not Ready, since it is not; absent: without a limit. */
+  /** Time for which all of them together count for a node that is not Ready, since it is not; absent: without a limit. */
   readonly maxTotalMs?: number;
 }
 

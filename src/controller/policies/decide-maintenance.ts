@@ -1,8 +1,8 @@
 // Decides whether a node is in planned maintenance, and until when. Each signal counts for the maximum from its own
-// start, so a signal that remains from an earlier maintenance does not shorten a later one. All of them together hold one outage
-// for a maximum too: a client that sets one after the other holds it no longer.
+// start, so a signal that remains from an earlier maintenance does not shorten a later one. In one outage all of them together
+// count for a maximum too: a client that sets one after the other gains no more.
 import { clockSkewMs, parseTimestamp } from '../../machinery/api/timestamps.ts';
-import type { Maintenance, MaintenanceRule, MaintenanceSignal, NodePolicy } from '../model/policy.ts';
+import type { Maintenance, MaintenanceSignal, NodePolicy } from '../model/policy.ts';
 import { decideMeaning } from './decide-meaning.ts';
 
 /**
@@ -36,10 +36,12 @@ export function decideMaintenance(
   node: MaintainedNode,
 ): Maintenance | undefined {
   if (rule === undefined) return undefined;
+  const { maxDurationMs, maxTotalMs = Infinity } = rule;
+  const allUntilMs = (node.unreadySinceMs ?? Infinity) + maxTotalMs;
   const inForce = started
     .map(({ signal, sinceMs }) => ({
       signal,
-      untilMs: sinceMs + rule.maxDurationMs,
+      untilMs: Math.min(sinceMs + maxDurationMs, allUntilMs),
       meaning: decideMeaning(signal, rule, node.isAlive),
     }))
     .filter(({ untilMs, meaning }) => node.nowMs < untilMs && meaning !== 'none');
@@ -48,17 +50,11 @@ export function decideMaintenance(
   return {
     policy: name,
     signals: inForce.map(({ signal }) => signal),
-    untilMs: Math.max(...inForce.map(({ untilMs }) => untilMs)),
-    heldUntilMs: decideHeldUntil(Math.max(...holding.map(({ untilMs }) => untilMs)), rule, node),
+    untilMs: lastOf(inForce),
+    heldUntilMs: holding.length === 0 ? undefined : lastOf(holding),
   };
 }
 
-/** `signalsMs`: the end of the last signal that holds; -Infinity: none does. */
-function decideHeldUntil(
-  signalsMs: number,
-  { maxTotalMs = Infinity }: Pick<MaintenanceRule, 'maxTotalMs'>,
-  { nowMs, unreadySinceMs = nowMs }: MaintainedNode,
-): number | undefined {
-  const untilMs = Math.min(signalsMs, unreadySinceMs + maxTotalMs);
-  return nowMs < untilMs ? untilMs : undefined;
+function lastOf(all: readonly { readonly untilMs: number }[]): number {
+  return Math.max(...all.map(({ untilMs }) => untilMs));
 }

@@ -386,8 +386,8 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'maintenance-never-ends',
     what: 'a node that stays down after its maintenance keeps its pods for ever',
     file: 'controller/policies/decide-maintenance.ts',
-    find: 'untilMs: sinceMs + rule.maxDurationMs',
-    replace: 'untilMs: sinceMs + 100 * rule.maxDurationMs',
+    find: 'untilMs: Math.min(sinceMs + maxDurationMs, allUntilMs),',
+    replace: 'untilMs: sinceMs + 100 * maxDurationMs,',
   },
   {
     name: 'policy-zones-merged',

@@ -28,14 +28,15 @@ test('the maximum counts from each signal: the last end counts, and those that a
   assert.equal(decideMaintenance(aPolicy(), started, alive), undefined, 'no rule');
 });
 
-test('all signals together hold a node that is not Ready for a maximum, and do not count for their own', () => {
+test('all signals together count for a maximum since the node is not Ready', () => {
   const limited = aPolicy({ name: 'p', maintenance: { ...rule, maxTotalMs: 90_000 } });
   const started = [{ signal: repair, sinceMs: wallMs + 50_000 }];
-  const decide = (afterMs: number): Maintenance | undefined =>
-    decideMaintenance(limited, started, { nowMs: wallMs + afterMs, isAlive: false, unreadySinceMs: wallMs });
-  assert.equal(decide(89_999)?.heldUntilMs, wallMs + 90_000);
-  assert.equal(decide(90_000)?.heldUntilMs, undefined);
-  assert.equal(decide(90_000)?.untilMs, wallMs + 110_000);
+  const decide = (afterMs: number, unreadySinceMs: number | undefined): Maintenance | undefined =>
+    decideMaintenance(limited, started, { nowMs: wallMs + afterMs, isAlive: false, unreadySinceMs });
+  assert.equal(decide(89_999, wallMs)?.untilMs, wallMs + 90_000);
+  assert.equal(decide(89_999, wallMs)?.heldUntilMs, wallMs + 90_000);
+  assert.equal(decide(90_000, wallMs), undefined);
+  assert.equal(decide(90_000, undefined)?.heldUntilMs, wallMs + 110_000, 'Ready, or without a time');
 });
 
 test('what a signal means depends on whether its node is alive', () => {
