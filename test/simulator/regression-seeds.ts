@@ -132,4 +132,8 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: a fencing agent that had left its evidence changed the time of it alone, which proves nothing',
   },
+  {
+    seed: 95000379,
+    found: 'nothing in the controller: a restore of etcd brought back a finalizer that a user had removed, for ever',
+  },
 ];

@@ -8,7 +8,7 @@ import { beginMaintenance, editTaints, fence } from './administrator.ts';
 import { enlarge } from './large-objects.ts';
 import { addNetworkFault, isChosen } from './network-faults.ts';
 import { addTemporaryNodes } from './temporary-nodes.ts';
-import { beginUserAct } from './user-acts.ts';
+import { beginUserAct, removeFinalizers } from './user-acts.ts';
 import {
   type ClusterFault,
   isNetworkFault,
@@ -127,8 +127,15 @@ export class FaultDriver {
         };
       case 'restore':
         world.restore(fault.ageMs);
+        this.#removeFinalizers();
         return nothing;
     }
+  }
+
+  /** What a user had removed from the pods and a restore brought back is removed again. */
+  #removeFinalizers(): void {
+    if ([...this.#lasting.keys()].every(({ kind }) => kind !== 'finalizer'))
+      removeFinalizers(this.#world, (act) => this.#try(act));
   }
 
   #onReplica(fault: ReplicaFault, forMs: number): Undo {

@@ -64,13 +64,24 @@ function writeHealthKey({ storage }: World, { node, key, effect, act }: Of<'heal
   );
 }
 
-function addFinalizers({ storage }: World, { share }: Of<'finalizer'>, attempt: Try): Undo {
-  const set = (finalizers: readonly string[] | null, isMeant: (pod: KubeObject) => boolean): void => {
-    for (const pod of storage.list('pods'))
-      if (isMeant(pod)) attempt(() => storage.merge('pods', nameOf(pod), { metadata: { finalizers } }));
-  };
-  set([finalizer], ({ metadata }) => isChosen(metadata.name ?? '', share));
-  return () => set(null, ({ metadata }) => metadata.finalizers?.includes(finalizer) === true);
+function addFinalizers(world: World, { share }: Of<'finalizer'>, attempt: Try): Undo {
+  setFinalizers(world, [finalizer], ({ metadata }) => isChosen(metadata.name ?? '', share), attempt);
+  return () => removeFinalizers(world, attempt);
+}
+
+/** Also those that a restore of etcd brought back. */
+export function removeFinalizers(world: World, attempt: Try): void {
+  setFinalizers(world, null, ({ metadata }) => metadata.finalizers?.includes(finalizer) === true, attempt);
+}
+
+function setFinalizers(
+  { storage }: World,
+  finalizers: readonly string[] | null,
+  isMeant: (pod: KubeObject) => boolean,
+  attempt: Try,
+): void {
+  for (const pod of storage.list('pods'))
+    if (isMeant(pod)) attempt(() => storage.merge('pods', nameOf(pod), { metadata: { finalizers } }));
 }
 
 function addWebhook({ storage }: World, { resource, part }: Of<'webhook'>): Undo {
