@@ -13,13 +13,13 @@ export const commandList: readonly (CommandEntry | CommandGroup)[] = [
     operand: 'node/NAME|pod/NAMESPACE/NAME',
     completes: 'subject',
     summary: 'Shows what a running controller did and will do with node/NAME or pod/NAMESPACE/NAME, and the reasons',
-    load: () => import('../client/controller-client.ts').then(({ explain }) => explain),
+    load: () => import('./page-commands.ts').then(({ explain }) => explain),
     loadFlags: async () => (await import('../client/flags.ts')).explainFlags,
   },
   {
     name: 'status',
     summary: 'Shows the state of a running controller: leader, caches, zones, eviction rates and queues',
-    load: () => import('../client/controller-client.ts').then(({ status }) => status),
+    load: () => import('./page-commands.ts').then(({ status }) => status),
     loadFlags: async () => (await import('../client/flags.ts')).explainFlags,
   },
   {
@@ -56,7 +56,7 @@ export const commandList: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'shadow',
     summary: 'Shows how a controller that runs with --shadow compares with the active controllers of the cluster',
-    load: () => import('../client/controller-client.ts').then(({ shadow }) => shadow),
+    load: () => import('./page-commands.ts').then(({ shadow }) => shadow),
     loadFlags: async () => (await import('../client/flags.ts')).explainFlags,
   },
   {

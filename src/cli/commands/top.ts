@@ -1,4 +1,4 @@
-import { type PageAccess, withPages } from '../client/controller-client.ts';
+import { type PageAccess, withPages } from './page-commands.ts';
 import { accessProblems } from '../client/page-access.ts';
 import { ServerPages } from '../client/server-pages.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';

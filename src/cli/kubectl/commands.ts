@@ -1,5 +1,5 @@
 import { escapeControls } from '../../machinery/api/format-safe-text.ts';
-import { pageCommands, withPages } from '../client/controller-client.ts';
+import { pageCommands, withPages } from '../commands/page-commands.ts';
 import { PageError } from '../client/page-source.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import { type CommandIo, type CommandModule, exitSuccess } from '../io/command-io.ts';

@@ -13,7 +13,7 @@ import type { WriteLane, WriteLanes } from '../../machinery/ports/write-lanes.ts
 import { LinkedAbort } from '../../machinery/supervision/abort.ts';
 import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
-import { classifyRefusal } from './classify-refusal.ts';
+import { classifyEvictionRefusal } from './classify-eviction-refusal.ts';
 import { WriteTurns } from './write-turns.ts';
 import { changesNothing, type PatchRequest, planRequest } from './plan-request.ts';
 
@@ -126,7 +126,7 @@ export class ApiWriter implements ClosableWriter {
     const presence = doubtful ? await this.#readAgain(command, signal) : 'unknown';
     if (presence === 'gone') return { result: 'gone' };
     if (presence === 'aborted') return this.#fail(command, { reason: 'aborted', retryAfterMs: undefined });
-    const refusal = command.kind === 'evict-pod' ? classifyRefusal(error) : undefined;
+    const refusal = command.kind === 'evict-pod' ? classifyEvictionRefusal(error) : undefined;
     if (refusal === undefined) return this.#fail(command, error);
     return { result: 'refused', ...refusal, retryAfterMs: error.retryAfterMs };
   }

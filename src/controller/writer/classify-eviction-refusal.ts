@@ -19,7 +19,7 @@ const reasonsWhy: Readonly<Partial<Record<ApiReason, EvictionRefusal>>> = {
  * Why the API server does not allow this eviction of a pod that exists; undefined for every other failure, such as a server
  * that is overloaded or does not answer.
  */
-export function classifyRefusal(
+export function classifyEvictionRefusal(
   error: ApiError,
 ): { readonly why: EvictionRefusal; readonly message: string } | undefined {
   const budget = budgetMessageOf(error);

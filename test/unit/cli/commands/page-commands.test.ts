@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeSubjectProblem, selectSubjectPage } from '../../../../src/cli/client/controller-client.ts';
+import { describeSubjectProblem, selectSubjectPage } from '../../../../src/cli/commands/page-commands.ts';
 
 test('nodes and pods in singular, plural and short form have a page; names are encoded', () => {
   for (const kind of ['node', 'nodes', 'no']) {

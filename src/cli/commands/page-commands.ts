@@ -13,10 +13,10 @@ import {
   printNote,
   usageError,
 } from '../io/command-io.ts';
-import { explainFlags, type PageOutput, servedFormat } from './flags.ts';
-import { accessProblems } from './page-access.ts';
-import { PageError, type PageSource, readPage } from './page-source.ts';
-import { ServerPages } from './server-pages.ts';
+import { explainFlags, type PageOutput, servedFormat } from '../client/flags.ts';
+import { accessProblems } from '../client/page-access.ts';
+import { PageError, type PageSource, readPage } from '../client/page-source.ts';
+import { ServerPages } from '../client/server-pages.ts';
 
 /** A page and, for the output `wide`, the pages that belong to it. Paths are encoded. */
 interface WantedPage {
