@@ -1,6 +1,6 @@
 import { readyOf } from './health/assess-node.ts';
 import type { ObservingStages } from './observing-stages.ts';
-import type { RemovalRules } from './taint-eviction/pod-removal.ts';
+import type { RemovalRules } from './taint-eviction/removal-pace.ts';
 
 /** What policies and health say about deletions of pods. `confirms`: this process confirms a silence by a live read. */
 export function removalRules(stages: ObservingStages, confirms: boolean): RemovalRules {

@@ -26,7 +26,7 @@ import { AcceptedDeletions } from './accepted-deletions.ts';
 import { neverAsked } from './asked-time.ts';
 import { boundSinceMs, isBinding, type ChangeSource, TaintClock } from './taint-clock.ts';
 import { decideEviction, type EvictAt, isForHealth, type RunningTaint, selectCounting } from './decide-eviction.ts';
-import { deleteAtOnce, PodRemoval, type RemovalRules, type RemovalWait, type Removal } from './pod-removal.ts';
+import { deleteAtOnce, RemovalPace, type RemovalRules, type RemovalWait, type Removal } from './removal-pace.ts';
 import { EvictionHolds, type EvictionHoldsOptions } from './eviction-holds.ts';
 import { ParkedPods } from './parked-pods.ts';
 import { PodEvaluations } from './pod-evaluations.ts';
@@ -54,7 +54,7 @@ export class TaintEvictor {
   readonly #options: TaintEvictorOptions;
   readonly #taints = new TaintClock();
   readonly #holds: EvictionHolds;
-  readonly #removal: PodRemoval;
+  readonly #removal: RemovalPace;
   /** Timed evictions, by `namespace/name`. */
   readonly #timed = new Map<string, TimedEviction>();
   readonly #queue = new WorkQueue();
@@ -83,7 +83,7 @@ export class TaintEvictor {
         options.decisions.note(evaluationFailed('taint eviction', key, error));
       },
     });
-    this.#removal = new PodRemoval({
+    this.#removal = new RemovalPace({
       ...options,
       rules: options.removals ?? deleteAtOnce,
       timed: this.#timed,

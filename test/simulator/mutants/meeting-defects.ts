@@ -41,7 +41,7 @@ export const meetingDefects: readonly Mutant[] = [
   {
     name: 'deletions-at-once',
     what: 'the pods of a node are deleted at once, whatever podDeletionsPerSecond says',
-    file: 'controller/taint-eviction/pod-removal.ts',
+    file: 'controller/taint-eviction/removal-pace.ts',
     find: 'if (rate === undefined) {',
     replace: 'if (rate !== null) {',
   },
@@ -86,7 +86,7 @@ export const meetingDefects: readonly Mutant[] = [
   {
     name: 'refused-pod-ignores-unreachable',
     what: 'a pod that a budget held stays until its timeout although its node became unreachable',
-    file: 'controller/taint-eviction/pod-removal.ts',
+    file: 'controller/taint-eviction/removal-pace.ts',
     find: 'const isReachable = timeoutMs !== undefined && rules.isReachable(eviction.node);',
     replace:
       'const isRefused = [...this.#options.timed.values()].some((each) => each.node === eviction.node && each.refused !== undefined);\n    const isReachable = timeoutMs !== undefined && (isRefused || rules.isReachable(eviction.node));',
@@ -94,7 +94,7 @@ export const meetingDefects: readonly Mutant[] = [
   {
     name: 'refused-eviction-repeated-at-once',
     what: 'the Eviction API is asked ten times a second for a pod that its budget holds',
-    file: 'controller/taint-eviction/pod-removal.ts',
+    file: 'controller/taint-eviction/removal-pace.ts',
     find: 'eviction.refused = { why, message, sinceMs, retryAtMs, requests: requests + 1 };',
     replace: 'eviction.refused = { why, message, sinceMs, retryAtMs: nowMs + 100, requests: 0 };',
   },

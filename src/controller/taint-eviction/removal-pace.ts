@@ -28,7 +28,7 @@ export interface RemovalRules {
   readonly isRetained: (pod: PodView) => boolean;
 }
 
-interface PodRemovalOptions extends Pick<StageDependencies, 'decisions' | 'meter' | 'clock'> {
+interface RemovalPaceOptions extends Pick<StageDependencies, 'decisions' | 'meter' | 'clock'> {
   readonly rules: RemovalRules;
   readonly timed: ReadonlyMap<string, TimedEviction>;
   /** The pod is to be evaluated again after this time. */
@@ -66,12 +66,12 @@ export const deleteAtOnce: RemovalRules = {
   isRetained: () => false,
 };
 
-export class PodRemoval {
-  readonly #options: PodRemovalOptions;
+export class RemovalPace {
+  readonly #options: RemovalPaceOptions;
   readonly #tokens: TokenQueues;
   readonly #slots: RequestSlots;
 
-  constructor(options: PodRemovalOptions) {
+  constructor(options: RemovalPaceOptions) {
     this.#options = options;
     this.#tokens = new TokenQueues({
       nowMs: () => options.clock.monotonicMs(),
