@@ -50,14 +50,19 @@ export function buildObservingStages(options: NodeLifecycleOptions, beingTainted
   const { clock, meter } = options;
   const sources = buildSources(options);
   const healthNow = (): Now => ({ monotonicMs: freshness.nowMs(), wallMs: clock.nowMs() });
-  /** Not silent. Where another controller detects failures, its condition counts. */
-  const isAlive = (node: NodeView): boolean => {
-    if (!options.controllers.nodeLifecycle) return readyOf(node) !== 'Unknown';
-    return health.evaluate(node, healthNow()).kind === 'alive';
-  };
+  /** Ready, and not silent. Where another controller detects failures, Ready alone counts. */
   const isHealthy = (name: string): boolean => {
     const node = sources.nodes.get(name);
-    return node !== undefined && readyOf(node) === 'True' && isAlive(node);
+    if (node === undefined || readyOf(node) !== 'True') return false;
+    return !options.controllers.nodeLifecycle || health.evaluate(node, healthNow()).kind === 'alive';
+  };
+  /** A node that is only suspected is alive. One that is Unknown is not before it has sent a heartbeat, also for a new process. */
+  const isAlive = (node: NodeView): boolean => {
+    if (!options.controllers.nodeLifecycle) return readyOf(node) !== 'Unknown';
+    const record = health.get(node.name);
+    const isRenewed = record?.heartbeatSinceUnknown === true && record.channel !== 'full-disruption-end';
+    if (readyOf(node) === 'Unknown' && !isRenewed) return false;
+    return health.evaluate(node, healthNow()).kind !== 'silent';
   };
   const healthNowMs = (): number => freshness.nowMs();
   const policies = buildPolicies(sources, options, { isAlive, isHealthy, beingTainted, healthNowMs });

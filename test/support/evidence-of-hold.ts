@@ -6,7 +6,7 @@ const source = { kind: 'policy', policy: 'p' } as const;
 const evidence: Readonly<Record<EvictionHold, Partial<HoldEvidence>>> = {
   observed: { mode: { mode: 'Observe', source, untilMs: Infinity } },
   paused: { mode: { mode: 'Paused', source, untilMs: Infinity } },
-  maintenance: { maintenance: { policy: 'p', signals: [], untilMs: Infinity, heldUntilMs: Infinity } },
+  maintenance: { maintenance: { policy: 'p', untilMs: Infinity, hold: { by: [], untilMs: Infinity } } },
   breaker: { breaker: { policy: 'p', openedAtMs: 0, untilMs: Infinity } },
   'hourly-limit': { hourlyLimit: { policy: 'p', max: 1, untilMs: Infinity } },
   stale: { stale: 'no-contact' },

@@ -1,7 +1,7 @@
 // What validate-policies.ts checks between fields, as rules of the CustomResourceDefinition, so that the API server refuses
 // an object that the controller would not accept. What CEL cannot express is found by the controller only: times that do
 // not exist, and what depends on its settings.
-import { heartbeatConditionTypes } from '../../src/machinery/api/conditions.ts';
+import { heartbeatConditionTypes, maintenanceConditions } from '../../src/machinery/api/conditions.ts';
 import { healthTaintKeys, outOfServiceTaintKey } from '../../src/machinery/api/taints.ts';
 import { evictionLimits } from '../../src/controller/model/policy.ts';
 import { flappingMaxDefault } from '../../src/policy/schema/decode-policies.ts';
@@ -35,6 +35,12 @@ export function buildCelRules(): readonly CelRule[] {
       path: 'maintenance',
       rule: '!has(self.conditions) || size(self.conditions) > 0 || (has(self.taints) && size(self.taints) > 0)',
       message: 'must be set with at least one condition or taint',
+    },
+    {
+      path: 'maintenance',
+      rule: `!has(self.holdsWhileSilent) || self.holdsWhileSilent.all(type, type in (has(self.conditions) ? self.conditions : [${maintenanceConditions.map((type) => `'${type}'`).join(', ')}]))`,
+      message: 'must be some of the conditions',
+      fieldPath: '.holdsWhileSilent',
     },
     noneOf('maintenance.conditions[]', heartbeatConditionTypes),
     noneOf('maintenance.taints[]', healthTaintKeys),

@@ -80,8 +80,7 @@ const rows: readonly HoldRow[] = [
     covers: evicting,
     endsBy: 'time',
     applies: ({ maintenance, isUncounted }, nowMs) => {
-      if (maintenance !== undefined)
-        return maintenance.heldUntilMs === undefined ? undefined : { untilMs: maintenance.heldUntilMs };
+      if (maintenance !== undefined) return maintenance.hold && { untilMs: maintenance.hold.untilMs };
       return isUncounted ? { untilMs: nowMs + uncountedMs } : undefined;
     },
     words: ({ maintenance }) => `in planned maintenance${maintenance ? ` (policy ${maintenance.policy})` : ''}`,

@@ -114,7 +114,7 @@ export interface MaintenanceRule {
   readonly holdsWhileSilent?: readonly string[];
   /** Time for which each signal counts, from the time in it. */
   readonly maxDurationMs: number;
-  /** Time for which all of them together count for a node that is not Ready, since it is not; absent: without a limit. */
+  /** Time for which all of them together count in one outage of a node; absent: without a limit. */
   readonly maxTotalMs?: number;
 }
 
@@ -136,15 +136,17 @@ export type SignalMeaning = 'hold' | 'uncounted' | 'none';
 /** A node that is down, or emptied, on purpose: it is no evidence of a disruption. */
 export interface Maintenance {
   readonly policy: string;
-  /** Signals whose maximum is not over: it ends early when all of them are gone. Never empty. */
-  readonly signals: readonly MaintenanceSignal[];
+  /** Wall time of the end of the last signal; finite. */
+  readonly untilMs: number;
+  /** The node gets no NoExecute taint for its health, and its pods are not evicted for its health; undefined: no signal means that. */
+  readonly hold: MaintenanceHold | undefined;
+}
+
+export interface MaintenanceHold {
+  /** Signals whose maximum is not over: the hold ends early when none of them holds any more. Never empty. */
+  readonly by: readonly MaintenanceSignal[];
   /** Wall time of the last of their ends; finite. */
   readonly untilMs: number;
-  /**
-   * Wall time until which the node gets no NoExecute taint for its health, and its pods are not evicted for its health; undefined:
-   * no signal means that.
-   */
-  readonly heldUntilMs: number | undefined;
 }
 
 /**

@@ -25,8 +25,8 @@ interface MaintainedNode {
   readonly nowMs: number;
   /** It renews its lease or sends its status. */
   readonly isAlive: boolean;
-  /** Since when it is not Ready; undefined: it is, or nothing says since when. */
-  readonly unreadySinceMs: number | undefined;
+  /** Since when all signals of a node that is not Ready count together; undefined: it is Ready. */
+  readonly outageSinceMs: number | undefined;
 }
 
 /** Undefined: nothing means maintenance, or the maximum of all that does is over. */
@@ -37,7 +37,7 @@ export function decideMaintenance(
 ): Maintenance | undefined {
   if (rule === undefined) return undefined;
   const { maxDurationMs, maxTotalMs = Infinity } = rule;
-  const allUntilMs = (node.unreadySinceMs ?? Infinity) + maxTotalMs;
+  const allUntilMs = (node.outageSinceMs ?? Infinity) + maxTotalMs;
   const inForce = started
     .map(({ signal, sinceMs }) => ({
       signal,
@@ -47,12 +47,8 @@ export function decideMaintenance(
     .filter(({ untilMs, meaning }) => node.nowMs < untilMs && meaning !== 'none');
   if (inForce.length === 0) return undefined;
   const holding = inForce.filter(({ meaning }) => meaning === 'hold');
-  return {
-    policy: name,
-    signals: inForce.map(({ signal }) => signal),
-    untilMs: lastOf(inForce),
-    heldUntilMs: holding.length === 0 ? undefined : lastOf(holding),
-  };
+  const hold = { by: holding.map(({ signal }) => signal), untilMs: lastOf(holding) };
+  return { policy: name, untilMs: lastOf(inForce), hold: holding.length === 0 ? undefined : hold };
 }
 
 function lastOf(all: readonly { readonly untilMs: number }[]): number {

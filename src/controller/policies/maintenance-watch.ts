@@ -1,7 +1,7 @@
 import { KeyedHeap } from '../../machinery/queueing/keyed-heap.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { DecisionSink } from '../model/decisions.ts';
-import { describeSignal, type Maintenance } from '../model/policy.ts';
+import { describeSignal, type Maintenance, type MaintenanceHold } from '../model/policy.ts';
 
 interface MaintenanceWatchOptions {
   /** Planned maintenance of a node, from current state. */
@@ -11,8 +11,8 @@ interface MaintenanceWatchOptions {
 }
 
 interface Episode {
-  /** Wall time until which it was held; undefined: it was not, and only did not count. */
-  readonly heldUntilMs: number | undefined;
+  /** Undefined: it was not held, and only did not count. */
+  readonly hold: MaintenanceHold | undefined;
   readonly isReady: boolean;
 }
 
@@ -36,7 +36,7 @@ export class MaintenanceWatch {
     const before = this.#episodes.get(node);
     if (maintenance === undefined) this.forget(node);
     else this.#remember(node, maintenance, isReady);
-    this.#note(node, before?.heldUntilMs, maintenance);
+    this.#note(node, before?.hold, maintenance);
     return maintenance;
   }
 
@@ -47,14 +47,15 @@ export class MaintenanceWatch {
 
   /** Whether the last evaluation found another answer: what holds and what is counted differ until the next one. */
   isOutdated(node: string): boolean {
-    return this.has(node) !== (this.#options.maintenanceOf(node) !== undefined);
+    const known = this.#episodes.get(node);
+    const maintenance = this.#options.maintenanceOf(node);
+    if ((known === undefined) !== (maintenance === undefined)) return true;
+    return (known?.hold === undefined) !== (maintenance?.hold === undefined);
   }
 
   /** Nodes that were held, and not Ready, at their last evaluation. */
   unready(): readonly string[] {
-    return [...this.#episodes].flatMap(([node, { isReady, heldUntilMs }]) =>
-      isReady || heldUntilMs === undefined ? [] : [node],
-    );
+    return [...this.#episodes].flatMap(([node, { isReady, hold }]) => (isReady || hold === undefined ? [] : [node]));
   }
 
   /** Milliseconds until the first end; Infinity without one. */
@@ -81,18 +82,20 @@ export class MaintenanceWatch {
     return this.#episodes.size;
   }
 
-  #remember(node: string, { untilMs, heldUntilMs }: Maintenance, isReady: boolean): void {
-    this.#episodes.set(node, { heldUntilMs, isReady });
-    this.#ends.set(node, heldUntilMs ?? untilMs);
+  #remember(node: string, { untilMs, hold }: Maintenance, isReady: boolean): void {
+    this.#episodes.set(node, { hold, isReady });
+    this.#ends.set(node, hold?.untilMs ?? untilMs);
   }
 
-  #note(node: string, wasHeldUntilMs: number | undefined, maintenance: Maintenance | undefined): void {
+  #note(node: string, before: MaintenanceHold | undefined, maintenance: Maintenance | undefined): void {
     const { decisions, clock } = this.#options;
-    const { policy = '', signals = [], heldUntilMs: untilMs } = maintenance ?? {};
-    if (untilMs !== undefined && wasHeldUntilMs === undefined)
-      decisions.note({ kind: 'maintenance-began', node, policy, signals: signals.map(describeSignal), untilMs });
-    if (untilMs !== undefined || wasHeldUntilMs === undefined) return;
-    const isOver = clock.nowMs() >= wasHeldUntilMs;
+    const { policy = '', hold } = maintenance ?? {};
+    if (hold !== undefined && before === undefined) {
+      const signals = hold.by.map(describeSignal);
+      decisions.note({ kind: 'maintenance-began', node, policy, signals, untilMs: hold.untilMs });
+    }
+    if (hold !== undefined || before === undefined) return;
+    const isOver = clock.nowMs() >= before.untilMs;
     const early = maintenance === undefined ? 'cleared' : 'released';
     decisions.note({ kind: 'maintenance-ended', node, why: isOver ? 'maximum' : early });
   }

@@ -1,6 +1,4 @@
-import { findCondition } from '../../machinery/api/conditions.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
-import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { Labels } from '../../machinery/api/topology.ts';
 import { type Clock, instantOf } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
@@ -102,7 +100,7 @@ export class NodePolicies {
       const signals = policy.maintenance && selectMaintenanceSignals(policy.maintenance, view);
       return this.#decideMaintenance(policy, view, signals) ?? [];
     });
-    return all.toSorted((a, b) => (b.heldUntilMs ?? 0) - (a.heldUntilMs ?? 0) || b.untilMs - a.untilMs)[0];
+    return all.toSorted((a, b) => (b.hold?.untilMs ?? 0) - (a.hold?.untilMs ?? 0) || b.untilMs - a.untilMs)[0];
   }
 
   /** What a condition that is True on the node means now by the policies that claim it; undefined: none of them lists it. */
@@ -111,7 +109,7 @@ export class NodePolicies {
     if (listing.length === 0) return undefined;
     const signals = selectMaintenanceSignals({ conditions: [condition], taints: [] }, view);
     const found = listing.flatMap((policy) => this.#decideMaintenance(policy, view, signals) ?? []);
-    if (found.some(({ heldUntilMs }) => heldUntilMs !== undefined)) return 'hold';
+    if (found.some(({ hold }) => hold !== undefined)) return 'hold';
     return found.length === 0 ? 'none' : 'uncounted';
   }
 
@@ -123,8 +121,9 @@ export class NodePolicies {
     if (signals.length === 0) return undefined;
     const { clock, isAlive } = this.#options;
     const now = instantOf(clock);
-    const node = { nowMs: now.wallMs, isAlive: isAlive(view), unreadySinceMs: unreadySince(view) };
-    return decideMaintenance(policy, this.#starts.startsOf(view, signals, now), node);
+    const started = this.#starts.startsOf(view, signals, now);
+    const outageSinceMs = this.#starts.outageSince(view, started, now);
+    return decideMaintenance(policy, started, { nowMs: now.wallMs, isAlive: isAlive(view), outageSinceMs });
   }
 
   /**
@@ -191,12 +190,6 @@ export class NodePolicies {
     this.#derived.set(node, derived);
     return derived;
   }
-}
-
-/** Wall time since when the node is not Ready; undefined: it is, or nothing says since when. */
-function unreadySince({ conditions }: Pick<NodeView, 'conditions'>): number | undefined {
-  const ready = findCondition(conditions, 'Ready');
-  return ready === undefined || ready.status === 'True' ? undefined : parseTimestamp(ready.lastTransitionTime);
 }
 
 /** What any of these rules means by maintenance on this node, each signal once. */

@@ -137,11 +137,12 @@ function buildModeHold({ mode: hold, now, policySource }: HoldDetails): readonly
 }
 
 function buildMaintenanceHold(maintenance: Maintenance | undefined, now: Now): ExplainedHold {
-  if (maintenance === undefined) return { kind: 'maintenance', policy: null, unblockedBy: [{ kind: 'counted' }] };
-  const { policy, signals, heldUntilMs = maintenance.untilMs } = maintenance;
+  const { policy, hold } = maintenance ?? {};
+  if (policy === undefined || hold === undefined)
+    return { kind: 'maintenance', policy: null, unblockedBy: [{ kind: 'counted' }] };
   const unblockedBy: readonly Unblocker[] = [
-    { kind: 'maintenance-cleared', signals },
-    { kind: 'maintenance-maximum', when: formatWallEstimate(heldUntilMs, now) },
+    { kind: 'maintenance-cleared', signals: hold.by },
+    { kind: 'maintenance-maximum', when: formatWallEstimate(hold.untilMs, now) },
   ];
   return { kind: 'maintenance', policy, unblockedBy };
 }

@@ -120,7 +120,7 @@ export class NodeReport implements HoldDetails {
       isTainted: this.isTainted,
       isEvicted: this.isEvicted,
       hasLeavingPods: this.hasLeavingPods,
-      isMaintained: this.maintenance?.heldUntilMs !== undefined,
+      isMaintained: this.maintenance?.hold !== undefined,
       isPaused: this.mode?.mode === 'Paused' && this.mode.source.kind !== 'config-file',
     }));
   }
@@ -311,7 +311,7 @@ const sinceMsOf: Readonly<Record<NodeState, (report: NodeReport) => number | und
   unreachable: readySinceMs,
   tainted: taintedSinceMs,
   emptying: taintedSinceMs,
-  maintenance: ({ maintenance }) => maintenance && earliest(maintenance.signals.map(({ at }) => at)),
+  maintenance: ({ maintenance }) => maintenance?.hold && earliest(maintenance.hold.by.map(({ at }) => at)),
   suspect: ({ heartbeat, now }) => heartbeat && heartbeat.silentFromMs - now.monotonicMs + now.wallMs,
   paused: () => undefined,
 };

@@ -115,7 +115,7 @@ function buildForecast(report: NodeReport): ReturnType<typeof buildNodeForecast>
 function buildEnd({ state, mode, maintenance }: NodeReport): NextStep | undefined {
   const ends: Partial<Record<NodeState, readonly [what: string, untilMs: number | undefined]>> = {
     paused: ['the pause ends', mode?.untilMs],
-    maintenance: ['its planned maintenance ends at the latest', maintenance?.untilMs],
+    maintenance: ['its planned maintenance ends at the latest', maintenance?.hold?.untilMs],
   };
   const [what, untilMs] = ends[state] ?? [];
   return what === undefined || untilMs === undefined || !Number.isFinite(untilMs)
@@ -145,7 +145,7 @@ function formatSince({ state, sinceMs, now }: NodeReport, known: NodeCell | unde
 
 /** A hold that is not shown as a state may end by time too. */
 function endOf({ mode, maintenance, now }: NodeReport): number | undefined {
-  const ends = [mode?.untilMs, maintenance?.untilMs].flatMap((untilMs) => untilMs ?? []);
+  const ends = [mode?.untilMs, maintenance?.hold?.untilMs].flatMap((untilMs) => untilMs ?? []);
   const firstMs = Math.min(...ends.filter((untilMs) => untilMs >= now.wallMs));
   return Number.isFinite(firstMs) ? now.monotonicMs + firstMs - now.wallMs : undefined;
 }

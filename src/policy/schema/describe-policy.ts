@@ -39,9 +39,10 @@ function describeGrace(field: string, ms: number | undefined): readonly string[]
 
 function describeMaintenance(rule: MaintenanceRule | undefined): readonly string[] {
   if (rule === undefined) return [];
-  const { conditions, taints, holdsWhileSilent = [], maxDurationMs, maxTotalMs = maxDurationMs } = rule;
+  const { conditions, taints, holdsWhileSilent = [], maxDurationMs, maxTotalMs = Infinity } = rule;
   const silent = holdsWhileSilent.length === 0 ? '' : ` (${holdsWhileSilent.join(' ')} while silent too)`;
-  const most = `${formatGoDuration(maxDurationMs)} at most, ${formatGoDuration(maxTotalMs)} together`;
+  const together = Number.isFinite(maxTotalMs) ? `, ${formatGoDuration(maxTotalMs)} together` : '';
+  const most = `${formatGoDuration(maxDurationMs)} at most${together}`;
   return [`maintenance [${[...conditions, ...taints].join(' ')}]${silent} for ${most}`];
 }
 

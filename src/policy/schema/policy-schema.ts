@@ -81,7 +81,7 @@ const maintenance = fields({
   maxDuration: duration.describe('How long each of them counts, from its lastTransitionTime or timeAdded'),
   maxTotal: duration
     .optional()
-    .describe('How long all of them together count for a node, since it is not Ready. If not set: twice maxDuration'),
+    .describe('How long all of them together count in one outage of a node. If not set: twice maxDuration'),
 });
 
 const outOfService = fields({

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
-import { lifecycleConditions } from '../../../src/machinery/api/conditions.ts';
+import { lifecycleConditions, listConditions } from '../../../src/machinery/api/conditions.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import type { MaintenanceRule } from '../../../src/controller/model/policy.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
@@ -130,6 +131,97 @@ test('conditions that are set one after the other hold one outage no longer than
   assert.deepEqual(world.evicted(), ['pod-a-0']);
 });
 
+test('a node that is only suspected keeps its hold: its lease is renewed, which the cache does not show', async () => {
+  await using world = aZonedWorld(sizes, { policies: [aPolicy({ name: 'pool', maintenance: rule })] });
+  world.addPod('pod', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 }]);
+  world.start().post('a-0', 'False');
+  await world.running(20);
+  set(world, 'a-0', shutdown);
+  await world.advance(120);
+  world.unreadableLeases.add('a-0');
+  world.goSilent('a-0');
+  await world.advance(52);
+  assert.equal(world.ready('a-0'), 'False', 'its silence is not confirmed');
+  assert.deepEqual(world.evicted(), []);
+  assert.deepEqual(world.decided('maintenance-ended'), []);
+});
+
+test('a new leader does not take a node that is off for alive', async () => {
+  await using world = aZonedWorld(sizes, { policies: [aPolicy({ name: 'pool', maintenance: rule })] });
+  world.addPod('pod', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }]);
+  world.start();
+  set(world, 'a-0', shutdown);
+  await world.silentFor(70, 'a-0');
+  for (let round = 0; round < 3; round += 1) {
+    await world.restart();
+    await world.advance(45);
+  }
+  assert.deepEqual(world.evicted(), ['pod']);
+});
+
+/** The kubelet says with this time that the node is not ready; absent: without one. */
+function postUnready(world: ControllerWorld, name: string, at: string | undefined): void {
+  const node = world.node(name);
+  const others = listConditions(node?.status?.conditions).filter(({ type }) => type !== 'Ready');
+  const lastHeartbeatTime = formatTime(world.clock.nowMs());
+  const ready = {
+    type: 'Ready',
+    status: 'False',
+    lastHeartbeatTime,
+    ...(at === undefined ? {} : { lastTransitionTime: at }),
+  };
+  if (node !== undefined) world.putNode({ ...node, status: { ...node.status, conditions: [ready, ...others] } });
+}
+
+for (const [what, inSeconds] of [
+  ['missing', undefined],
+  ['a day ahead', 86_400],
+] as const) {
+  test(`a time of Ready that is ${what} does not extend the maximum of all signals`, async () => {
+    await using world = aWorld(rule, 'a-0');
+    set(world, 'a-0', 'MaintenanceInProgress');
+    await world.advance(1);
+    postUnready(world, 'a-0', inSeconds && formatTime(world.clock.nowMs() + inSeconds * 1_000));
+    for (let round = 0; round < 10; round += 1) {
+      await world.running(100);
+      set(world, 'a-0', 'MaintenanceInProgress');
+    }
+    assert.deepEqual(world.evicted(), ['pod-a-0']);
+  });
+}
+
+test('a kubelet whose clock was not set after a reboot does not end the maintenance of its node', async () => {
+  await using world = aWorld(rule, 'a-0');
+  set(world, 'a-0', 'MaintenanceInProgress');
+  await world.silentFor(120, 'a-0');
+  world.renewing('a-0');
+  postUnready(world, 'a-0', '1970-01-01T00:00:10Z');
+  await world.advance(30);
+  assert.deepEqual(world.evicted(), []);
+});
+
+test('a node that was not ready for long can be put in maintenance', async () => {
+  await using world = aZonedWorld(sizes, { policies: [aPolicy({ name: 'pool', maintenance: rule })] });
+  world.addPod('pod', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1_200 }]);
+  world.start().post('a-0', 'False');
+  await world.running(1_000);
+  set(world, 'a-0', 'MaintenanceInProgress');
+  await world.running(300);
+  assert.deepEqual(world.evicted(), []);
+});
+
+test('explain says which signal holds', async () => {
+  await using world = aWorld(rule, 'a-0');
+  set(world, 'a-0', shutdown, drain);
+  world.post('a-0', 'False');
+  await world.running(20);
+  const [hold] = explainNode(world, 'a-0').holds.filter(({ kind }) => kind === 'maintenance');
+  assert.deepEqual(
+    hold?.unblockedBy.flatMap((way) => (way.kind === 'maintenance-cleared' ? way.signals.map(({ name }) => name) : [])),
+    [shutdown],
+  );
+});
+
 test('explain shows what is left on a node, and that it is stale', async () => {
   await using world = aWorld(rule, 'a-0');
   set(world, 'a-0', drain, 'MaintenancePlanned');
@@ -141,7 +233,7 @@ test('explain shows what is left on a node, and that it is stale', async () => {
   assert.deepEqual(
     shown().map((line) => line.replaceAll(/[0-9.]+s/g, 'Ns')),
     [
-      '  lifecycle  MaintenancePlanned is True for Ns: nothing is held, and the node counts',
+      '  lifecycle  MaintenancePlanned is True for Ns: it holds nothing',
       '  lifecycle  DrainInProgress is True for Ns: the node is no evidence of a disruption, and nothing is held',
     ],
   );

@@ -198,7 +198,7 @@ function flappingText({ node, flapping }: NodeOutlook): string | null {
 const meanings: Readonly<Record<SignalMeaning, string>> = {
   hold: 'the node is not emptied for its health',
   uncounted: 'the node is no evidence of a disruption, and nothing is held',
-  none: 'nothing is held, and the node counts',
+  none: 'it holds nothing',
 };
 
 function lifecycleText({ condition, reason, since, means, stale }: LifecycleCondition): string {

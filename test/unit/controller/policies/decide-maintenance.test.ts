@@ -10,7 +10,7 @@ const at = (offsetMs: number): string => formatTime(wallMs + offsetMs);
 const rule = { conditions: ['Repair'], taints: ['example.com/m'], maxDurationMs: 60_000 };
 const policy = aPolicy({ name: 'p', maintenance: rule });
 const repair: MaintenanceSignal = { kind: 'condition', name: 'Repair', at: undefined };
-const alive = { nowMs: wallMs, isAlive: true, unreadySinceMs: undefined };
+const alive = { nowMs: wallMs, isAlive: true, outageSinceMs: undefined };
 
 test('the maximum counts from each signal: the last end counts, and those that are over do not hold', () => {
   const other = { ...repair, name: 'Other' };
@@ -21,22 +21,22 @@ test('the maximum counts from each signal: the last end counts, and those that a
   const decide = (afterMs: number): unknown =>
     decideMaintenance(policy, started, { ...alive, nowMs: wallMs + afterMs });
   const endMs = wallMs + 70_000;
-  assert.deepEqual(decide(0), { policy: 'p', signals: [repair, other], untilMs: endMs, heldUntilMs: endMs });
-  assert.deepEqual(decide(60_000), { policy: 'p', signals: [other], untilMs: endMs, heldUntilMs: endMs });
+  assert.deepEqual(decide(0), { policy: 'p', untilMs: endMs, hold: { by: [repair, other], untilMs: endMs } });
+  assert.deepEqual(decide(60_000), { policy: 'p', untilMs: endMs, hold: { by: [other], untilMs: endMs } });
   assert.equal(decide(70_000), undefined);
   assert.equal(decideMaintenance(policy, [], alive), undefined);
   assert.equal(decideMaintenance(aPolicy(), started, alive), undefined, 'no rule');
 });
 
-test('all signals together count for a maximum since the node is not Ready', () => {
+test('all signals together count for a maximum since the outage began', () => {
   const limited = aPolicy({ name: 'p', maintenance: { ...rule, maxTotalMs: 90_000 } });
   const started = [{ signal: repair, sinceMs: wallMs + 50_000 }];
-  const decide = (afterMs: number, unreadySinceMs: number | undefined): Maintenance | undefined =>
-    decideMaintenance(limited, started, { nowMs: wallMs + afterMs, isAlive: false, unreadySinceMs });
+  const decide = (afterMs: number, outageSinceMs: number | undefined): Maintenance | undefined =>
+    decideMaintenance(limited, started, { nowMs: wallMs + afterMs, isAlive: false, outageSinceMs });
   assert.equal(decide(89_999, wallMs)?.untilMs, wallMs + 90_000);
-  assert.equal(decide(89_999, wallMs)?.heldUntilMs, wallMs + 90_000);
+  assert.equal(decide(89_999, wallMs)?.hold?.untilMs, wallMs + 90_000);
   assert.equal(decide(90_000, wallMs), undefined);
-  assert.equal(decide(90_000, undefined)?.heldUntilMs, wallMs + 110_000, 'Ready, or without a time');
+  assert.equal(decide(90_000, undefined)?.hold?.untilMs, wallMs + 110_000, 'it is Ready');
 });
 
 test('what a signal means depends on whether its node is alive', () => {
@@ -46,7 +46,7 @@ test('what a signal means depends on whether its node is alive', () => {
     const signal = { ...repair, name };
     const found = decideMaintenance(each, [{ signal, sinceMs: wallMs }], { ...alive, isAlive });
     if (found === undefined) return 'nothing';
-    return found.heldUntilMs === undefined ? 'not counted' : 'held';
+    return found.hold === undefined ? 'not counted' : 'held';
   };
   const alives = ['held', 'held', 'not counted', 'not counted', 'held'];
   assert.deepEqual(
@@ -76,9 +76,8 @@ test('a signal that holds and one that does not count end apart', () => {
   ];
   assert.deepEqual(decideMaintenance(policy, started, alive), {
     policy: 'p',
-    signals: [repair, drained],
     untilMs: wallMs + 70_000,
-    heldUntilMs: wallMs + 60_000,
+    hold: { by: [repair], untilMs: wallMs + 60_000 },
   });
 });
 

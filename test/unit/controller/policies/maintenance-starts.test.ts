@@ -16,7 +16,7 @@ const drained: MaintenanceSignal = { kind: 'condition', name: 'Drained', at: und
 
 test('a signal without a usable time counts from when it was first seen, and is remembered while it exists', () => {
   const starts = new MaintenanceStarts();
-  const node = aNodeView({ name: 'n', uid: 'u' });
+  const node = aNodeView({ name: 'n', uid: 'u', conditions: [{ type: 'Ready', status: 'True' }] });
   const startOf = (signal: MaintenanceSignal, afterMs: number, uid = 'u'): number | undefined => {
     const now: Now = { wallMs: wallMs + afterMs, monotonicMs: 5_000 + afterMs };
     starts.note({ ...node, uid }, [signal], now);
@@ -60,11 +60,53 @@ test('property: no signal holds longer than its maximum and the difference of cl
         const maintenance = decideMaintenance(policy, started, {
           nowMs: now.wallMs,
           isAlive: true,
-          unreadySinceMs: undefined,
+          outageSinceMs: undefined,
         });
         if (maintenance !== undefined) assert.ok(afterMs <= rule.maxDurationMs + 60_000);
         assert.ok((maintenance?.untilMs ?? 0) <= wallMs + rule.maxDurationMs + 60_000);
       }
     }),
   );
+});
+
+test('the signals of a node that is not Ready count together from its outage, or from the first of them if that came later', () => {
+  const starts = new MaintenanceStarts();
+  const nodeWith = (status: string, at: string | undefined): ReturnType<typeof aNodeView> =>
+    aNodeView({
+      name: 'n',
+      conditions: [{ type: 'Ready', status, ...(at === undefined ? {} : { lastTransitionTime: at }) }],
+    });
+  const at = (offsetMs: number): string => formatTime(wallMs + offsetMs);
+  const sinceAt = (node: ReturnType<typeof aNodeView>, signalAt: string, afterMs = 0): number | undefined => {
+    const now = { wallMs: wallMs + afterMs, monotonicMs: afterMs };
+    const since = starts.outageSince(node, starts.startsOf(node, [{ ...drained, at: signalAt }], now), now);
+    return since === undefined ? undefined : since - wallMs;
+  };
+  assert.equal(sinceAt(nodeWith('True', at(-90_000)), at(-60_000)), undefined, 'it is Ready');
+  assert.equal(sinceAt(nodeWith('Unknown', at(-30_000)), at(-60_000)), -30_000);
+  assert.equal(sinceAt(nodeWith('False', at(-90_000)), at(-60_000)), -60_000);
+  assert.equal(sinceAt(nodeWith('False', '1970-01-01T00:00:10Z'), at(-60_000)), -60_000, 'a clock that was not set');
+  assert.equal(sinceAt(nodeWith('False', undefined), at(-60_000)), 0);
+  assert.equal(sinceAt(nodeWith('False', at(86_400_000)), at(-60_000)), 0, 'a clock that is ahead');
+});
+
+test('an outage that was noted goes on with later times and without signals, until the node is Ready', () => {
+  const starts = new MaintenanceStarts();
+  const nodeWith = (status: string): ReturnType<typeof aNodeView> =>
+    aNodeView({ name: 'n', conditions: [{ type: 'Ready', status }] });
+  const note = (status: string, afterMs: number, isSet = true): number | undefined => {
+    const now = { wallMs: wallMs + afterMs, monotonicMs: afterMs };
+    const signals = isSet ? [{ ...drained, at: formatTime(now.wallMs) }] : [];
+    starts.note(nodeWith(status), signals, now);
+    const since = starts.outageSince(nodeWith(status), [], now);
+    return since === undefined ? undefined : since - wallMs;
+  };
+  assert.deepEqual(
+    [note('False', 1_000), note('Unknown', 5_000), note('Unknown', 6_000, false)],
+    [1_000, 1_000, 1_000],
+  );
+  assert.deepEqual(starts.notedOn('n'), { conditions: [], taints: [] }, 'it is to be noted when it is Ready');
+  assert.deepEqual([note('True', 7_000, false), note('Unknown', 9_000)], [undefined, 9_000]);
+  starts.forget('n');
+  assert.equal(starts.size, 0);
 });
