@@ -136,4 +136,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     seed: 95000379,
     found: 'nothing in the controller: a restore of etcd brought back a finalizer that a user had removed, for ever',
   },
+  {
+    seed: 96000846,
+    found:
+      'nothing in the controller: the checker did not know that a pod is marked once for each silence, and stays as its kubelet reports it again',
+  },
 ];

@@ -8,6 +8,7 @@ import { FlappingChecker } from './checkers/flapping-checker.ts';
 import { SizeChecker } from './checkers/size-checker.ts';
 import type { Report, Violation } from './checkers/violation.ts';
 import { OutOfServiceChecker } from './checkers/out-of-service-checker.ts';
+import { PodsReportedReady } from './checkers/pods-reported-ready.ts';
 import { PodFailureChecker } from './checkers/pod-failure-checker.ts';
 import { Heartbeats } from './checkers/heartbeats.ts';
 import { WriteChecker } from './checkers/write-checker.ts';
@@ -71,6 +72,7 @@ class SeedRun {
   readonly #recovery: RecoveryChecker;
   readonly #flapping: FlappingChecker;
   readonly #silent: ReadonlySet<string>;
+  readonly #reported: PodsReportedReady;
   /** At the last check of {@link #settle}. */
   #isDivergent = false;
   readonly #faults: FaultDriver;
@@ -107,6 +109,7 @@ class SeedRun {
     this.#flapping = new FlappingChecker(this.world, this.#report);
     this.#quiet = new QuietChecker(this.#report);
     this.#sizes = new SizeChecker(this.world, this.#report, rememberedMs);
+    this.#reported = new PodsReportedReady(this.world);
     this.#faults = new FaultDriver(this.world, 'fault');
     this.#drill = new DrillRun({
       world: this.world,
@@ -234,12 +237,12 @@ class SeedRun {
    */
   #isDisturbed(): boolean {
     const wasDivergent = this.#isDivergent;
-    this.#isDivergent = findDivergences(this.world, this.#silent).length > 0;
+    this.#isDivergent = findDivergences(this.world, this.#silent, this.#reported).length > 0;
     return this.#requests.lastClusterWrite !== undefined || (wasDivergent && this.#isDivergent);
   }
 
   #reportUnsettled(): void {
-    const [first, ...others] = findDivergences(this.world, this.#silent);
+    const [first, ...others] = findDivergences(this.world, this.#silent, this.#reported);
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
     if (first === undefined)
       return this.#report('quiet-cluster-no-writes', '', `writes do not end within ${settleMsMax / 1_000} s`);

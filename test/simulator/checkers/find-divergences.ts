@@ -11,6 +11,7 @@ import { isReady, readyOf } from '../../../src/simulator/node-fields.ts';
 import type { Storage } from '../../../src/simulator/server/storage.ts';
 import type { World } from '../../../src/simulator/world.ts';
 import { isBackAndOut } from './out-of-service-checker.ts';
+import type { PodsReportedReady } from './pods-reported-ready.ts';
 
 /** Something that differs from what it should be; the subject is a node, a pod or a replica. */
 interface Divergence {
@@ -18,12 +19,17 @@ interface Divergence {
   readonly text: string;
 }
 
-/** `silent`: nodes that stay silent; all others are healthy. */
-export function findDivergences(world: World, silent: ReadonlySet<string>): readonly Divergence[] {
+/** `silent`: nodes that stay silent; all others are healthy. `reported`: pods that stay ready on them. */
+export function findDivergences(
+  world: World,
+  silent: ReadonlySet<string>,
+  reported: Pick<PodsReportedReady, 'has'>,
+): readonly Divergence[] {
   const nodes: readonly Node[] = world.storage.list('nodes');
   const replicas = [...world.replicas.values()];
   return [
     ...(world.config.controllers.nodeLifecycle ? healthDivergences(world, nodes, silent) : []),
+    ...(world.config.controllers.nodeLifecycle ? markDivergences(world.storage, silent, reported) : []),
     ...(world.config.controllers.taintEviction ? podDivergences(world, nodes, silent) : []),
     ...orphanDivergences(world.storage, nodes),
     ...leaderDivergences(replicas),
@@ -39,7 +45,6 @@ function healthDivergences(world: World, nodes: readonly Node[], silent: Readonl
       const isSilent = silent.has(node.metadata.name ?? '');
       return nodeDivergences(node, isSilent, isSilent ? silentTaints(world, node) : []);
     }),
-    ...markDivergences(world.storage, silent),
     ...zoneDivergences(world, nodes),
   ];
 }
@@ -97,9 +102,14 @@ function podDivergences(
 }
 
 /** The pods of a silent node are not endpoints any more. */
-function markDivergences(storage: Storage, silent: ReadonlySet<string>): readonly Divergence[] {
+function markDivergences(
+  storage: Storage,
+  silent: ReadonlySet<string>,
+  reported: Pick<PodsReportedReady, 'has'>,
+): readonly Divergence[] {
   const pods: readonly Pod[] = storage.list('pods');
   return pods
+    .filter((pod) => !reported.has(pod))
     .filter(({ spec, metadata }) => silent.has(spec?.nodeName ?? '') && metadata.deletionTimestamp === undefined)
     .filter(isReady)
     .map(({ spec, metadata }) => {

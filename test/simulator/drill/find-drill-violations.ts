@@ -306,10 +306,16 @@ function findLateMarks(context: DrillContext): readonly DrillViolation[] {
     });
   };
   return [...record.pods.values()]
-    .filter((pod) => !drill.stuck.includes(pod.node) && isLate(pod))
+    .filter((pod) => !drill.stuck.includes(pod.node) && !wasReportedBefore(context, pod) && isLate(pod))
     .map(({ key: subject, node }) => {
       return { invariant: 'marked-in-time', subject, text: `is Ready on ${node}, which is Unknown` };
     });
+}
+
+/** Ready on a silent node before the drill began, when the cluster had settled: its kubelet had reported it again after its mark. */
+function wasReportedBefore({ record, span }: DrillContext, { node, createdMs, readiness }: PodRecord): boolean {
+  const { states = [] } = record.nodes.get(node) ?? {};
+  return createdMs === span.fromMs && readiness[0]?.isReady === true && states[0]?.ready === 'Unknown';
 }
 
 /** One write for one intent. */
