@@ -321,6 +321,16 @@ const malformed: readonly (readonly [spec: object, field: string, message: RegEx
     /at least one condition or taint/,
   ],
   [
+    { ...selector('a'), maintenance: { holdsWhileSilent: ['Drained'], maxDuration: '1h' } },
+    'spec.maintenance.holdsWhileSilent',
+    /some of the conditions/,
+  ],
+  [
+    { ...selector('a'), maintenance: { conditions: ['Other'], holdsWhileSilent: ['Drained'], maxDuration: '1h' } },
+    'spec.maintenance.holdsWhileSilent',
+    /some of the conditions/,
+  ],
+  [
     { ...selector('a'), maintenance: { conditions: ['Ready'], maxDuration: '1h' } },
     'spec.maintenance.conditions[0]',
     /none of Ready, MemoryPressure/,
