@@ -186,6 +186,11 @@ function parseOrder(action: WrittenFault, selector: FaultOrder['selector']): Fau
 }
 
 function parseFault(action: WrittenFault): Fault {
+  if (action.kind === 'crash') return { kind: action.kind, of: action.of, downMs: action.downFor };
+  return action.kind === 'delete-node' ? { kind: action.kind } : parseLasting(action);
+}
+
+function parseLasting(action: Exclude<WrittenFault, { readonly kind: OneShotFault['kind'] }>): LastingFault {
   if (action.kind === 'lag') {
     return { kind: action.kind, delayMs: action.delay, jitterMs: action.jitter, on: action.on };
   }
@@ -209,12 +214,6 @@ function parseFault(action: WrittenFault): Fault {
   }
   if (action.kind === 'capacity') {
     return { kind: action.kind, cpuCores: action.cpu, memoryMiB: action.memoryMiB, podsMax: action.maxPods };
-  }
-  if (action.kind === 'crash') {
-    return { kind: action.kind, of: action.of, downMs: action.downFor };
-  }
-  if (action.kind === 'delete-node') {
-    return { kind: action.kind };
   }
   const { id: _id, nodesPerSecond: _rate, for: _for, ...fault } = action;
   return fault;
