@@ -66,6 +66,6 @@ if (coverage.length === 0) useCompileCache();
 const processes = coverage.length > 0 ? 1 : 2;
 const codes = [
   await runTogether(shared, [...coverage, ...options], processes),
-  runTestFiles(apart, [`--test-concurrency=${onlyLong ? 4 : 3}`, '--test-timeout=170000', ...options]),
+  runTestFiles(apart, ['--test-concurrency=4', '--test-timeout=170000', ...options]),
 ];
 process.exit(codes.find((code) => code !== 0) ?? 0);

@@ -245,6 +245,6 @@ test('random histories with restarts: rates are kept, no node has both taints, n
         await story.world.stop();
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 45 },
   );
 });

@@ -25,7 +25,7 @@ test('one node fails: its NoExecute taint comes when its peers have sent a heart
       assert.ok(isDone(), `not tainted within ${boundS} s`);
       assert.deepEqual([world.notReady(), world.decided('acts-held')], [dead, []]);
     }),
-    { numRuns: 25 },
+    { numRuns: 18 },
   );
 });
 
@@ -54,6 +54,6 @@ test('most nodes of a zone fail at the same moment: none is tainted NoExecute, a
         assert.deepEqual([world.notReady(), world.tainted(dead)], [dead, []]);
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 18 },
   );
 });

@@ -379,7 +379,7 @@ test('never two leaders, no write while another process may lead; one leader in 
       await world.end();
       assert.equal(world.leaders, 0);
     }),
-    { numRuns: 100 },
+    { numRuns: 70 },
   );
 });
 

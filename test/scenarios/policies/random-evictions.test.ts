@@ -176,6 +176,6 @@ test('random failures with limits of evictions', async () => {
       for (const step of steps) await run.apply(step);
       await run.end();
     }),
-    { numRuns: 40 },
+    { numRuns: 30 },
   );
 });
