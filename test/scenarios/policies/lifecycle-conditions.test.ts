@@ -234,7 +234,7 @@ test('explain shows what is left on a node, and that it is stale', async () => {
     shown().map((line) => line.replaceAll(/[0-9.]+s/g, 'Ns')),
     [
       '  lifecycle  MaintenancePlanned is True for Ns: it holds nothing',
-      '  lifecycle  DrainInProgress is True for Ns: the node is no evidence of a disruption, and nothing is held',
+      '  lifecycle  DrainInProgress is True for Ns: it holds nothing, and the node is no evidence of a disruption',
     ],
   );
   await world.advance(600);

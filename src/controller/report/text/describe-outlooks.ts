@@ -197,7 +197,7 @@ function flappingText({ node, flapping }: NodeOutlook): string | null {
 
 const meanings: Readonly<Record<SignalMeaning, string>> = {
   hold: 'the node is not emptied for its health',
-  uncounted: 'the node is no evidence of a disruption, and nothing is held',
+  uncounted: 'it holds nothing, and the node is no evidence of a disruption',
   none: 'it holds nothing',
 };
 
