@@ -35,10 +35,11 @@ export class MaintenanceStarts {
   /** Records when signals without a usable time are first seen. `signals`: all of this node; others of it are forgotten. */
   note(node: SignalNode, signals: readonly MaintenanceSignal[], now: Now): void {
     const known = this.#seen.get(node.name);
-    const unstamped = signals.filter((signal) => this.#stampOf(node, signal, now) === undefined);
-    const seen = unstamped.map((signal) => {
+    const seen = signals.flatMap((signal) => {
       const key = keyOf(node, signal);
-      return [key, known?.get(key) ?? { signal, seenMs: now.monotonicMs }] as const;
+      const first = known?.get(key);
+      if (first === undefined && parseSignalTime(signal.at, now.wallMs) !== undefined) return [];
+      return [[key, first ?? { signal, seenMs: now.monotonicMs }] as const];
     });
     if (seen.length > 0) this.#seen.set(node.name, new Map(seen));
     else if (known !== undefined) this.#seen.delete(node.name);
@@ -81,17 +82,12 @@ export class MaintenanceStarts {
   startsOf(node: SignalNode, signals: readonly MaintenanceSignal[], now: Now): readonly StartedSignal[] {
     const known = this.#seen.get(node.name);
     return signals.map((signal) => {
-      const stampMs = this.#stampOf(node, signal, now);
-      if (stampMs !== undefined) return { signal, sinceMs: stampMs };
-      const { seenMs } = known?.get(keyOf(node, signal)) ?? { seenMs: now.monotonicMs };
-      return { signal, sinceMs: now.wallMs - (now.monotonicMs - seenMs) };
+      const seen = known?.get(keyOf(node, signal));
+      // A time in the future that has come meanwhile does not begin a second maximum.
+      const stampMs = seen === undefined ? parseSignalTime(signal.at, now.wallMs) : undefined;
+      const seenMs = seen?.seenMs ?? now.monotonicMs;
+      return { signal, sinceMs: stampMs ?? now.wallMs - (now.monotonicMs - seenMs) };
     });
-  }
-
-  /** The usable time in a signal. A time in the future that has come meanwhile does not begin a second maximum. */
-  #stampOf(node: SignalNode, signal: MaintenanceSignal, { wallMs }: Now): number | undefined {
-    const isSeen = this.#seen.get(node.name)?.has(keyOf(node, signal)) === true;
-    return isSeen ? undefined : parseSignalTime(signal.at, wallMs);
   }
 
   forget(node: string): void {
@@ -110,5 +106,5 @@ function isReady({ conditions }: SignalNode): boolean {
 }
 
 function keyOf({ uid }: SignalNode, { kind, name, at }: MaintenanceSignal): string {
-  return [uid, kind, name, at].join(' ');
+  return `${uid} ${kind} ${name} ${at}`;
 }
