@@ -1,7 +1,6 @@
 // Deletes pods from nodes whose NoExecute taints they do not tolerate. Evaluating a pod only creates, moves or cancels
 // its timed eviction; when that is due, the pod is evaluated again before any write. All state can be derived again
 // from the API.
-import { evictedByTaint } from '../../machinery/api/conditions.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import { splitKey } from '../../machinery/api/object-key.ts';
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
@@ -10,16 +9,8 @@ import { instantOf } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import { backOffAtLeast, forget, park, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { batchedResync } from '../../machinery/supervision/batched-resync.ts';
-import { callWhile } from '../../machinery/supervision/call-within.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
-import {
-  type CommandWriter,
-  isUnpatchable,
-  mayHaveBeenDone,
-  type PodSource,
-  type StillWanted,
-  type WriteOutcome,
-} from '../model/commands.ts';
+import type { CommandWriter, PodSource, WriteOutcome } from '../model/commands.ts';
 import { evaluationFailed, type StayReason } from '../model/decisions.ts';
 import type { WaitingPod } from '../model/waiting-pods.ts';
 import { AcceptedDeletions } from './accepted-deletions.ts';
@@ -30,7 +21,8 @@ import { deleteAtOnce, RemovalPace, type RemovalRules, type RemovalWait, type Re
 import { EvictionHolds, type EvictionHoldsOptions } from './eviction-holds.ts';
 import { ParkedPods } from './parked-pods.ts';
 import { PodEvaluations } from './pod-evaluations.ts';
-import { cancellingDeletion, markingForDeletion } from './events.ts';
+import { cancellingDeletion } from './events.ts';
+import { RemovalRequests } from './removal-requests.ts';
 import { evictionsScheduled, podDeletionDuration, podDeletionsTotal } from './metrics.ts';
 import type { TimedEviction } from './timed-eviction.ts';
 import type { Now } from '../model/node-state.ts';
@@ -55,6 +47,7 @@ export class TaintEvictor {
   readonly #taints = new TaintClock();
   readonly #holds: EvictionHolds;
   readonly #removal: RemovalPace;
+  readonly #requests: RemovalRequests;
   /** Timed evictions, by `namespace/name`. */
   readonly #timed = new Map<string, TimedEviction>();
   readonly #queue = new WorkQueue();
@@ -90,6 +83,11 @@ export class TaintEvictor {
       requestsAtOnceMax: Math.min(deletesAtOnceMax, options.writesAtOnceMax ?? Infinity),
       wake: (key, afterMs) => this.#loop.add(key, afterMs),
       isQueued: (key) => this.#queue.has(key),
+    });
+    this.#requests = new RemovalRequests({
+      ...options,
+      pace: this.#removal,
+      reasonGone: (pod, eviction, evictAt) => this.#isReasonGone(pod, eviction, evictAt),
     });
     this.#parked = new ParkedPods({
       holdOf: (node) => this.#holds.holdOfAll(node),
@@ -431,79 +429,15 @@ export class TaintEvictor {
     return this.#holds.checkOther(pod, eviction, decision) === 'free' ? decision : undefined;
   }
 
-  /** The token is spent on a deletion that may have been done only. */
   async #evict(pod: PodView, eviction: TimedEviction, removal: Removal): Promise<WorkOutcome> {
-    let isDone = false;
-    try {
-      const marked = removal.by === 'delete' ? await this.#mark(pod, eviction, removal) : undefined;
-      if (marked !== undefined) return this.#after(pod, removal.evictAt, marked);
-      const outcome = await this.#send(pod, eviction, removal);
-      isDone = outcome.result === 'written' || mayHaveBeenDone(outcome);
-      this.#removal.conclude(pod, eviction, removal, outcome);
-      const isGivenUp =
-        outcome.result === 'failed' && outcome.reason === 'aborted' && !this.#isReasonThere(pod, eviction, removal);
-      return isGivenUp ? { next: 'requeue', afterMs: 0 } : this.#after(pod, removal.evictAt, outcome);
-    } finally {
-      if (!isDone) removal.returnToken();
-      this.#removal.answered(podKey(pod));
-    }
+    const outcome = await this.#requests.send(pod, eviction, removal);
+    return outcome === 'reason-gone' ? { next: 'requeue', afterMs: 0 } : this.#after(pod, removal.evictAt, outcome);
   }
 
-  /**
-   * Marks a pod before its deletion. The API server itself marks a pod that it evicts. Undefined: it is marked, or
-   * cannot be.
-   */
-  async #mark(pod: PodView, eviction: TimedEviction, removal: Removal): Promise<WriteOutcome | undefined> {
-    const { writer, clock } = this.#options;
-    this.#announce(pod, eviction);
-    if (pod.disruptionReason === evictedByTaint.reason) return undefined;
-    const { forHealth } = removal.evictAt;
-    const command = { kind: 'mark-pod-disrupted', pod, atMs: clock.nowMs(), forHealth } as const;
-    const marked = await writer.carryOut(command, () => this.#isStillWanted(pod, eviction, removal));
-    return marked.result === 'written' || isUnpatchable(marked) ? undefined : marked;
-  }
-
-  #send(pod: PodView, eviction: TimedEviction, removal: Removal): Promise<WriteOutcome> {
-    const { writer } = this.#options;
-    const stillWanted: StillWanted = () => this.#isStillWanted(pod, eviction, removal);
-    this.#announce(pod, eviction);
-    if (removal.by === 'evict')
-      return this.#requestEviction(pod, () => this.#isReasonThere(pod, eviction, removal), stillWanted);
-    const { forHealth } = removal.evictAt;
-    return writer.carryOut({ kind: 'delete-pod', pod, forHealth, evicts: true }, stillWanted);
-  }
-
-  /**
-   * A request that hangs is given up when its reason ends, as when the node becomes unreachable. The API server may still evict
-   * the pod; what follows has the uid of the pod as a precondition too.
-   */
-  #requestEviction(pod: PodView, isWanted: () => boolean, stillWanted: StillWanted): Promise<WriteOutcome> {
-    const { writer, clock } = this.#options;
-    return callWhile({ clock, everyMs: unwantedRecheckMs, isWanted }, (signal) =>
-      writer.carryOut({ kind: 'evict-pod', pod, forHealth: true }, stillWanted, signal),
-    );
-  }
-
-  #announce(pod: PodView, eviction: TimedEviction): void {
-    if (!eviction.announced) this.#options.recorder.record(markingForDeletion(pod));
-    eviction.announced = true;
-  }
-
-  /** Whether the reason of the eviction is there, and the pod is not terminating. */
-  #isStillWanted(pod: PodView, eviction: TimedEviction, removal: Removal): boolean {
-    if (!this.#isReasonThere(pod, eviction, removal)) return false;
-    const current = this.#options.pods.get(podKey(pod));
-    return current?.uid === pod.uid && !current.terminating;
-  }
-
-  /**
-   * Whether the eviction was not cancelled or moved, no hold applies, and the pod is still to be removed in this way.
-   */
-  #isReasonThere(pod: PodView, eviction: TimedEviction, { by, evictAt }: Removal): boolean {
+  /** Whether the eviction was cancelled or moved, or a hold applies. */
+  #isReasonGone(pod: PodView, eviction: TimedEviction, evictAt: EvictAt): boolean {
     this.#evaluations.catchUp(podKey(pod));
-    if (this.#timed.get(podKey(pod)) !== eviction) return false;
-    if (this.#holds.reasonFor(eviction, evictAt) !== undefined) return false;
-    return this.#removal.methodOf(eviction, evictAt) === by;
+    return this.#timed.get(podKey(pod)) !== eviction || this.#holds.reasonFor(eviction, evictAt) !== undefined;
   }
 
   #after(pod: PodView, evictAt: EvictAt, outcome: WriteOutcome): WorkOutcome {
