@@ -6,7 +6,9 @@ const source = { kind: 'policy', policy: 'p' } as const;
 const evidence: Readonly<Record<EvictionHold, Partial<HoldEvidence>>> = {
   observed: { mode: { mode: 'Observe', source, untilMs: Infinity } },
   paused: { mode: { mode: 'Paused', source, untilMs: Infinity } },
-  maintenance: { maintenance: { policy: 'p', untilMs: Infinity, hold: { by: [], untilMs: Infinity } } },
+  maintenance: {
+    maintenance: { policy: 'p', untilMs: Infinity, hold: { by: [], untilMs: Infinity, endsWithSilence: false } },
+  },
   breaker: { breaker: { policy: 'p', openedAtMs: 0, untilMs: Infinity } },
   'hourly-limit': { hourlyLimit: { policy: 'p', max: 1, untilMs: Infinity } },
   stale: { stale: 'no-contact' },

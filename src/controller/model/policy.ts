@@ -147,6 +147,8 @@ export interface MaintenanceHold {
   readonly by: readonly MaintenanceSignal[];
   /** Wall time of the last of their ends; finite. */
   readonly untilMs: number;
+  /** None of them holds a silent node: the hold ends when its heartbeats do. */
+  readonly endsWithSilence: boolean;
 }
 
 /**

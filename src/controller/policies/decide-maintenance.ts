@@ -47,7 +47,11 @@ export function decideMaintenance(
     .filter(({ untilMs, meaning }) => node.nowMs < untilMs && meaning !== 'none');
   if (inForce.length === 0) return undefined;
   const holding = inForce.filter(({ meaning }) => meaning === 'hold');
-  const hold = { by: holding.map(({ signal }) => signal), untilMs: lastOf(holding) };
+  const hold = {
+    by: holding.map(({ signal }) => signal),
+    untilMs: lastOf(holding),
+    endsWithSilence: holding.every(({ signal }) => decideMeaning(signal, rule, false) !== 'hold'),
+  };
   return { policy: name, untilMs: lastOf(inForce), hold: holding.length === 0 ? undefined : hold };
 }
 

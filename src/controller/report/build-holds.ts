@@ -143,6 +143,7 @@ function buildMaintenanceHold(maintenance: Maintenance | undefined, now: Now): E
   const unblockedBy: readonly Unblocker[] = [
     { kind: 'maintenance-cleared', signals: hold.by },
     { kind: 'maintenance-maximum', when: formatWallEstimate(hold.untilMs, now) },
+    ...(hold.endsWithSilence ? [{ kind: 'silence' as const }] : []),
   ];
   return { kind: 'maintenance', policy, unblockedBy };
 }

@@ -71,6 +71,8 @@ export type Unblocker =
   /** All signals of maintenance are gone: conditions no longer True, taints removed. */
   | { readonly kind: 'maintenance-cleared'; readonly signals: readonly MaintenanceSignal[] }
   | { readonly kind: 'maintenance-maximum'; readonly when: Estimate }
+  /** The heartbeats of the node end: none of its signals of maintenance holds a silent node. */
+  | { readonly kind: 'silence' }
   /** Maintenance is over, and the next pass counts the node. */
   | { readonly kind: 'counted' }
   | { readonly kind: 'pause-ends'; readonly when: Estimate }

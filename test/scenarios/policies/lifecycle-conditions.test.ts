@@ -220,6 +220,11 @@ test('explain says which signal holds', async () => {
     hold?.unblockedBy.flatMap((way) => (way.kind === 'maintenance-cleared' ? way.signals.map(({ name }) => name) : [])),
     [shutdown],
   );
+  const outlook = describeNodeOutlook(explainNode(world, 'a-0'));
+  assert.match(outlook, /condition GracefulNodeShutdownInProgress no longer True, .*, or its heartbeats end/);
+  set(world, 'a-0', 'MaintenanceInProgress');
+  await world.running(20);
+  assert.doesNotMatch(describeNodeOutlook(explainNode(world, 'a-0')), /its heartbeats end/);
 });
 
 test('explain shows what is left on a node, and that it is stale', async () => {

@@ -71,6 +71,7 @@ const unblockers: Texts<'kind', Unblocker> = {
   annotation: ({ annotation }) => `annotation ${annotation} removed from the node`,
   'maintenance-cleared': ({ signals }) => signals.map(clearedText).join(' and '),
   'maintenance-maximum': ({ when }) => `the maximum of the maintenance is over ${estimateText(when)}`,
+  silence: () => 'its heartbeats end',
   'cooldown-ends': ({ when }) => `the cooldown ends ${estimateText(when)}`,
   'nodes-healthy': ({ policy, count, cooldownSeconds }) =>
     `${count} of the unhealthy nodes of policy ${policy} healthy again, and then a cooldown of ${secondsText(cooldownSeconds)}`,

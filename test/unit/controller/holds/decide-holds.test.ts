@@ -23,7 +23,7 @@ const rows: readonly (readonly [HoldKind, Partial<HoldEvidence>, words: string, 
   ],
   [
     'maintenance',
-    { maintenance: { policy: 'p', untilMs: nowMs + 9, hold: { by: [], untilMs: nowMs + 5 } } },
+    { maintenance: { policy: 'p', untilMs: nowMs + 9, hold: { by: [], untilMs: nowMs + 5, endsWithSilence: true } } },
     'in planned maintenance (policy p)',
     'add-no-execute add-out-of-service empty-node delete-for-health',
   ],

@@ -21,8 +21,16 @@ test('the maximum counts from each signal: the last end counts, and those that a
   const decide = (afterMs: number): unknown =>
     decideMaintenance(policy, started, { ...alive, nowMs: wallMs + afterMs });
   const endMs = wallMs + 70_000;
-  assert.deepEqual(decide(0), { policy: 'p', untilMs: endMs, hold: { by: [repair, other], untilMs: endMs } });
-  assert.deepEqual(decide(60_000), { policy: 'p', untilMs: endMs, hold: { by: [other], untilMs: endMs } });
+  assert.deepEqual(decide(0), {
+    policy: 'p',
+    untilMs: endMs,
+    hold: { by: [repair, other], untilMs: endMs, endsWithSilence: false },
+  });
+  assert.deepEqual(decide(60_000), {
+    policy: 'p',
+    untilMs: endMs,
+    hold: { by: [other], untilMs: endMs, endsWithSilence: false },
+  });
   assert.equal(decide(70_000), undefined);
   assert.equal(decideMaintenance(policy, [], alive), undefined);
   assert.equal(decideMaintenance(aPolicy(), started, alive), undefined, 'no rule');
@@ -77,7 +85,7 @@ test('a signal that holds and one that does not count end apart', () => {
   assert.deepEqual(decideMaintenance(policy, started, alive), {
     policy: 'p',
     untilMs: wallMs + 70_000,
-    hold: { by: [repair], untilMs: wallMs + 60_000 },
+    hold: { by: [repair], untilMs: wallMs + 60_000, endsWithSilence: false },
   });
 });
 
