@@ -1,4 +1,4 @@
-// Runs the tests below the folders named as arguments. Unit, scenario and architecture tests share two processes (they touch
+// Runs the tests below the folders named as arguments. Unit, scenario and architecture tests share processes, two at a time (they touch
 // neither sockets nor global state); the others get one process a file. Files named `*.long.test.ts` take more than some ten
 // seconds each: whole outages in real time, random histories, large fleets. `--long` runs only these, else they are left out.
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,17 +15,26 @@ function filesBelow(folder: string): readonly string[] {
     .sort();
 }
 
-/** Beside each other, one for each core; what all but the first print comes at their end. */
+/** Several shares for each process, since no two shares take equally long; one process is for coverage, which needs one share. */
+const sharesByProcess = 4;
+
+/** `processes` beside each other. What a share prints comes at its end. */
 async function runTogether(files: readonly string[], options: readonly string[], processes: number): Promise<number> {
-  const shares = Array.from({ length: processes }, (_, place) => files.filter((_file, at) => at % processes === place));
-  const runs = shares.filter((share) => share.length > 0).map((share, at) => startTogether(share, options, at === 0));
-  const codes = await Promise.all(runs.map(ended));
+  const count = processes === 1 ? 1 : processes * sharesByProcess;
+  const shares = Array.from({ length: count }, (_, place) => files.filter((_file, at) => at % count === place));
+  const waiting = shares.filter((share) => share.length > 0);
+  const codes: number[] = [];
+  const runWaiting = async (): Promise<void> => {
+    for (let share = waiting.shift(); share !== undefined; share = waiting.shift())
+      codes.push(await ended(startTogether(share, options)));
+  };
+  await Promise.all(Array.from({ length: processes }, runWaiting));
   return codes.find((code) => code !== 0) ?? 0;
 }
 
-function startTogether(files: readonly string[], options: readonly string[], prints: boolean): ChildProcess {
+function startTogether(files: readonly string[], options: readonly string[]): ChildProcess {
   return spawn(process.execPath, ['--test', '--test-isolation=none', ...options, ...files], {
-    stdio: ['ignore', prints ? 'inherit' : 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
 }
 

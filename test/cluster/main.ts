@@ -42,7 +42,7 @@ async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     return cannot(error instanceof Error ? error.message : String(error), options);
   }
-  return run(options, programs);
+  return options.onlyBuild ? 0 : run(options, programs);
 }
 
 function cannot(why: string, { optional }: ClusterOptions): number {

@@ -14,6 +14,8 @@ export interface ClusterOptions {
   readonly beside: boolean;
   /** A machine that cannot do it is no failure. */
   readonly optional: boolean;
+  /** Builds what a later run needs, and ends. */
+  readonly onlyBuild: boolean;
 }
 
 export const usage = `npm run test:cluster [-- OPTIONS]
@@ -22,6 +24,7 @@ export const usage = `npm run test:cluster [-- OPTIONS]
   --beside        each story also with the controllers of kube-controller-manager, alternating
   --keep          leave the cluster for a person, and say how to use it
   --optional      skips all, and says why, where the machine cannot
+  --only-build    builds the image and the programs, so that a later run finds them, and ends
   --prefix NAME   of the cluster, so that two run side by side (nlc)`;
 
 /** Throws an error that names the option, its value and what is accepted. */
@@ -34,6 +37,7 @@ export function parseClusterOptions(args: readonly string[]): ClusterOptions {
       beside: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
       optional: { type: 'boolean', default: false },
+      'only-build': { type: 'boolean', default: false },
       prefix: { type: 'string', default: 'nlc' },
     },
   });
@@ -50,5 +54,13 @@ export function parseClusterOptions(args: readonly string[]): ClusterOptions {
   // Names of network interfaces and namespaces are made of it.
   if (!/^[a-z][a-z0-9]{0,5}$/u.test(prefix))
     throw new Error(`--prefix: must be a letter and at most five letters or digits (got ${JSON.stringify(prefix)})`);
-  return { stories: chosen.length === 0 ? stories : chosen, keep, prefix, rounds: Number(rounds), beside, optional };
+  return {
+    stories: chosen.length === 0 ? stories : chosen,
+    keep,
+    prefix,
+    rounds: Number(rounds),
+    beside,
+    optional,
+    onlyBuild: values['only-build'],
+  };
 }
