@@ -2,7 +2,7 @@
 // of the requests, and after an update of the control plane to another release:
 //
 //     node test/control-plane/record-answers.ts
-//     node test/control-plane/record-answers.ts --kubernetes 1.33
+//     node test/control-plane/record-answers.ts --kubernetes 1.34
 import { readFileSync } from 'node:fs';
 import { selectVersion, splitArguments } from '../../tools/control-plane/kubernetes-version.ts';
 import { answerOf, makeFixture, requestRows } from '../contract/apiserver/answers/answers.ts';

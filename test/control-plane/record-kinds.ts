@@ -2,7 +2,7 @@
 // control plane to another release, for the newest version first:
 //
 //     node test/control-plane/record-kinds.ts
-//     node test/control-plane/record-kinds.ts --kubernetes 1.33
+//     node test/control-plane/record-kinds.ts --kubernetes 1.34
 import { readFileSync } from 'node:fs';
 import { selectVersion, splitArguments } from '../../tools/control-plane/kubernetes-version.ts';
 import { Client, expect, type Json } from '../contract/apiserver/client.ts';

@@ -1,11 +1,11 @@
 // The Kubernetes releases whose control plane can be built for tests, and which of them is selected: with `--kubernetes` on the
 // command line, and in child processes with an environment variable.
 
-export const kubernetesVersions = ['1.33', '1.34', '1.35', '1.36'] as const;
+export const kubernetesVersions = ['1.34', '1.35', '1.36', '1.37'] as const;
 export type KubernetesVersion = (typeof kubernetesVersions)[number];
 
 /** The version of CI, and of all recorded objects. */
-export const defaultVersion: KubernetesVersion = '1.36';
+export const defaultVersion: KubernetesVersion = '1.37';
 
 const flag = '--kubernetes';
 /** Set by {@link selectVersion}, so that test processes find the same programs. */

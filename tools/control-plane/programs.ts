@@ -31,9 +31,9 @@ export interface ControlPlaneBuild {
   readonly version: KubernetesVersion;
   /** In build order. */
   readonly programs: readonly Program[];
-  /** As the programs report it, such as `v1.36.3`: the version that go.mod requires. */
+  /** As the programs report it, such as `v1.37.2`: the version that go.mod requires. */
   readonly gitVersion: string;
-  /** Such as `3.6.8`. */
+  /** Such as `3.7.0`. */
   readonly etcdVersion: string;
   /** Folder of go.mod and go.sum. */
   readonly moduleFolder: string;

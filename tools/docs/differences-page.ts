@@ -10,7 +10,7 @@ import {
 const introduction = `# Differences from kube-controller-manager
 
 This page lists where this controller differs from the node lifecycle, taint eviction and pod garbage collection controllers
-in kube-controller-manager. It is generated from the decision records by \`npm run docs\`. It compares with release 1.36, and
+in kube-controller-manager. It is generated from the decision records by \`npm run docs\`. It compares with release 1.37, and
 for the eviction mode with the last releases that had it, 1.26 and before. Later releases may have fewer differences: 1.37
 reads the lease of a node before it marks the node Unknown (kubernetes#138698).
 

@@ -37,7 +37,7 @@ export function eventsPage(): string {
     ofKubelets,
     tableOf(kubeletEvents),
     '## The scheduler stand-in\n',
-    'Events of `nlc apiserver --scheduler`, with the texts of kube-scheduler 1.36.\n',
+    'Events of `nlc apiserver --scheduler`, with the texts of kube-scheduler 1.37.\n',
     tableOf(schedulerEvents),
   ]
     .join('\n')

@@ -10,7 +10,7 @@ export const release = 'node-lifecycle-controller';
 export const namespace = 'node-lifecycle-controller';
 
 /** Set explicitly, because a helm that is built from its module assumes Kubernetes 1.20. */
-export const kubeVersion = '1.36.0';
+export const kubeVersion = '1.37.0';
 
 export interface KubeManifest {
   readonly apiVersion: string;
@@ -45,7 +45,7 @@ export function runTool(tool: Tool, args: readonly string[], input = ''): ToolRe
 export interface Rendering {
   readonly release?: string;
   readonly namespace?: string;
-  /** Kubernetes version, such as 1.36.0. */
+  /** Kubernetes version, such as 1.37.0. */
   readonly kubeVersion?: string;
   readonly sets?: readonly string[];
   /** Chart values, as YAML. */

@@ -19,7 +19,7 @@ import { buildsFolder } from '../../src/cli/simulation/programs/program-finder.t
 import { type CopiedTests, copiedTests, editSource } from './edit-source.ts';
 
 /** The release whose tests run, as go.mod requires it. */
-export const release = 'v1.36.3';
+export const release = 'v1.37.2';
 const kubernetes = 'k8s.io/kubernetes';
 const moduleFolder = import.meta.dirname;
 const stillBuildingMs = 30_000;

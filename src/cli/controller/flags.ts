@@ -1,4 +1,4 @@
-// All flags of `nlc controller`. Flags that kube-controller-manager has too keep its names, defaults and units (1.36).
+// All flags of `nlc controller`. Flags that kube-controller-manager has too keep its names, defaults and units (1.37).
 import {
   controlPlanePathFailureHoldDefaults as holdDefaults,
   defaultControllerOptions as defaults,

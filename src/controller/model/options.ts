@@ -19,7 +19,7 @@ export type PolicySource = (typeof policySources)[number];
 
 /**
  * The options of the controller. They may change while it runs: each decision reads them and keeps none. One decision
- * is synchronous, so it never sees a partial change. The names and defaults are kube-controller-manager's (1.36).
+ * is synchronous, so it never sees a partial change. The names and defaults are kube-controller-manager's (1.37).
  */
 export interface ControllerOptions extends EvictionModeOptions {
   /** The longest time between two monitor passes. Deadlines trigger passes in between. */

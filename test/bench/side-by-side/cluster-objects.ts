@@ -48,7 +48,7 @@ function nodeInfo(name: string): object {
     kernelVersion: '6.12.0',
     osImage: 'Linux',
     containerRuntimeVersion: 'containerd://2.1.0',
-    kubeletVersion: 'v1.36.3',
+    kubeletVersion: 'v1.37.2',
     kubeProxyVersion: '',
     operatingSystem: 'linux',
     architecture: 'amd64',

@@ -276,7 +276,7 @@ test('impersonation needs the permission for each part of the identity', async (
   const token = { authorization: 'Bearer none' };
   expect(await client.get('/api/v1/nodes', { headers: { ...token, 'impersonate-user': user } }), 401);
   const withoutUser = await client.get('/api/v1/nodes', { headers: { 'impersonate-group': 'g' } });
-  expect(withoutUser, byVersion({ '1.33': 500, '1.35': 400 }));
+  expect(withoutUser, byVersion({ '1.34': 500, '1.35': 400 }));
   const reviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
   const headers = {
     'impersonate-user': user,

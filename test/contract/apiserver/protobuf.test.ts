@@ -8,7 +8,6 @@ import { toWireForm } from '../../../src/hollow-cluster/apiserver/codec/wire-for
 import { apiVersionOf, servedResources } from '../../../src/hollow-cluster/apiserver/resources.ts';
 import { type ApiResponse, expect, type Json, mergePatch, nodePath, openClient, podPath } from './client.ts';
 import { type Example, examples, keyOf } from './example-objects.ts';
-import { noStreaming } from './feature-gates.ts';
 import { assertBothFormats, assertSameBytes, encodeDocument, encodeEvents, protobufType } from './protobuf-answers.ts';
 
 const client = await openClient();
@@ -160,7 +159,7 @@ describe('watches', () => {
     await assertSameEvents(path, ';stream=watch');
   });
 
-  test('a streaming list with its bookmark', { skip: noStreaming }, async () => {
+  test('a streaming list with its bookmark', async () => {
     const namespace = await client.namespace();
     await client.lease(namespace, { spec: { renewTime: '2026-11-21T06:42:20.000001Z' } });
     const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expect, type Json, mergePatch, openClient, tableAccept } from './client.ts';
-import { noStreaming } from './feature-gates.ts';
 
 const client = await openClient();
 const accept = tableAccept;
@@ -67,9 +66,7 @@ test('a Table of v1beta1 is served, one of another version is not', async () => 
   expect(await client.get(path, { accept: `${form('v2')},application/json` }), 200, { kind: 'ConfigMapList' });
 });
 
-test('the first event of a watch has the columns, be it a change or a bookmark; the others do not', {
-  skip: noStreaming,
-}, async () => {
+test('the first event of a watch has the columns, be it a change or a bookmark; the others do not', async () => {
   const path = await configMaps();
   await client.make(path, { metadata: { name: 'a' } });
   const changes = await client.watchChanges(path, '', accept);
@@ -110,7 +107,7 @@ const ofNothing: Readonly<Record<string, { readonly cells: readonly unknown[]; r
 };
 
 for (const [path, { cells, object }] of Object.entries(ofNothing)) {
-  test(`a bookmark of ${path} is a row of an object without content`, { skip: noStreaming }, async () => {
+  test(`a bookmark of ${path} is a row of an object without content`, async () => {
     const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
     const nothing = 'labelSelector=absent%3Dlabel';
     for (const part of ['None', 'Metadata', 'Object'] as const) {

@@ -14,7 +14,6 @@ import {
   typesOf,
   type WatchEvent,
 } from './client.ts';
-import { noStreaming } from './feature-gates.ts';
 
 const client = await openClient();
 
@@ -112,7 +111,7 @@ test('T108 a watch with allowWatchBookmarks gets a bookmark before it ends', asy
   assert.ok(revisionOf(withMarks.at(-1)?.object) >= revisionOf(lease));
 });
 
-test('T109 a streaming list sends the state and a bookmark at its end', { skip: noStreaming }, async () => {
+test('T109 a streaming list sends the state and a bookmark at its end', async () => {
   const collection = leases(await client.namespace());
   for (const name of ['a', 'b']) await client.make(collection, { metadata: { name } });
   const watch = await client.watch(`${collection}?${watchList}`);
@@ -127,23 +126,13 @@ test('T109 a streaming list sends the state and a bookmark at its end', { skip: 
   assert.ok(revisionOf(live?.object) > revisionOf(bookmark?.object));
 });
 
-test('T110 the bookmark of an empty state is sent at once', { skip: noStreaming }, async () => {
+test('T110 the bookmark of an empty state is sent at once', async () => {
   const watch = await client.watch(`${leases(await client.namespace())}?${watchList}`);
   const started = performance.now();
   const state = await watch.until(isEnd);
   assert.equal(state.length, 1);
   assert.ok(performance.now() - started < 4_000);
 });
-
-if (noStreaming !== false)
-  test('T109 T110 a streaming list is rejected while the feature gate WatchList is off', async () => {
-    const response = await client.get(`${leases(await client.namespace())}?watch=true&${watchList}`);
-    assert.deepEqual([response.code, response.body.reason], [422, 'Invalid']);
-    assert.match(
-      response.body.message,
-      /sendInitialEvents is forbidden for watch unless the WatchList feature gate is/,
-    );
-  });
 
 test('T111 sendInitialEvents and resourceVersionMatch require each other', async () => {
   for (const query of [

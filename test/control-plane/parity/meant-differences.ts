@@ -1,6 +1,5 @@
 // The intended differences from kube-controller-manager: one value of one step each, with its decision record. An entry
 // without its difference fails the test, as an unexpected difference does.
-import { byVersion } from '../../support/by-version.ts';
 import type { MeantDifference } from './differences.ts';
 
 type Why = Pick<MeantDifference, 'step' | 'record' | 'sometimes'>;
@@ -9,16 +8,13 @@ const marking = 'taint-eviction-controller Normal TaintManagerEviction POD: Mark
 const cancelling = 'taint-eviction-controller Normal TaintManagerEviction POD: Cancelling deletion of Pod default/POD';
 const podNotReady = 'node-controller Warning NodeNotReady POD: Node is not ready';
 
-/** kube-apiserver drops observedGeneration of conditions while the feature gate PodObservedGenerationTracking is off. */
-const keepsGeneration = byVersion({ '1.33': false, '1.34': true });
-
 /** The condition of a pod that was marked at this generation. */
 function evicted(observedGeneration = 1): object {
   return {
     status: 'True',
     reason: 'DeletionByTaintManager',
     message: 'Taint manager: deleting due to NoExecute taint',
-    ...(keepsGeneration ? { observedGeneration } : {}),
+    observedGeneration,
     transition: 'controller',
   };
 }

@@ -11,7 +11,7 @@ export const workloadPrograms = ['kube-scheduler', 'kube-controller-manager'] as
 type WorkloadProgram = (typeof workloadPrograms)[number];
 export type WorkloadFiles = ReadonlyMap<WorkloadProgram, string>;
 
-const release = 'v1.36.3';
+const release = 'v1.37.2';
 
 /** Why they are not found, and how to get them. */
 export function programsMissing(env: Readonly<Record<string, string | undefined>> = process.env): string {

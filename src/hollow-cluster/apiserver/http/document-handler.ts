@@ -27,7 +27,7 @@ const serverVersion = {
   emulationMinor: '36',
   minCompatibilityMajor: '1',
   minCompatibilityMinor: '35',
-  gitVersion: 'v1.36.3-nlc',
+  gitVersion: 'v1.37.2-nlc',
   gitCommit: '',
   gitTreeState: 'clean',
   buildDate: '2026-01-01T00:00:00Z',

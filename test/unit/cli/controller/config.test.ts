@@ -37,7 +37,7 @@ function problemsOf(argv: readonly string[], file?: string): readonly string[] {
   return 'problems' in outcome ? outcome.problems : [];
 }
 
-test('the defaults are those of kube-controller-manager 1.36', () => {
+test('the defaults are those of kube-controller-manager 1.37', () => {
   const { config, warnings } = configOf([]);
   assert.deepEqual(warnings, []);
   assert.deepEqual(config, {

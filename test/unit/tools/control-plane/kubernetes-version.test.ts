@@ -16,16 +16,16 @@ test('--kubernetes is split from the other arguments, in both forms', () => {
     version: undefined,
     others: ['--optional', 'a.test.ts'],
   });
-  assert.deepEqual(splitArguments(['a', '--kubernetes', '1.33', 'b']), { version: '1.33', others: ['a', 'b'] });
+  assert.deepEqual(splitArguments(['a', '--kubernetes', '1.34', 'b']), { version: '1.34', others: ['a', 'b'] });
   assert.deepEqual(splitArguments(['a', '--kubernetes=1.36', 'b']), { version: '1.36', others: ['a', 'b'] });
 });
 
 test('an unknown, missing or repeated version is an error that names the accepted ones', () => {
-  const accepted = '--kubernetes: must be one of 1.33, 1.34, 1.35, 1.36';
-  assert.throws(() => splitArguments(['--kubernetes', '1.32']), { message: `${accepted} (got 1.32)` });
-  assert.throws(() => splitArguments(['--kubernetes=1.33.13']), { message: `${accepted} (got 1.33.13)` });
+  const accepted = '--kubernetes: must be one of 1.34, 1.35, 1.36, 1.37';
+  assert.throws(() => splitArguments(['--kubernetes', '1.33']), { message: `${accepted} (got 1.33)` });
+  assert.throws(() => splitArguments(['--kubernetes=1.34.12']), { message: `${accepted} (got 1.34.12)` });
   assert.throws(() => splitArguments(['--kubernetes']), { message: `${accepted} (got nothing)` });
-  assert.throws(() => splitArguments(['--kubernetes=1.33', '--kubernetes=1.34']), /--kubernetes: must be given once/);
+  assert.throws(() => splitArguments(['--kubernetes=1.34', '--kubernetes=1.35']), /--kubernetes: must be given once/);
 });
 
 test('the selected version is that of the environment, the default without one', () => {
@@ -34,7 +34,7 @@ test('the selected version is that of the environment, the default without one',
   selectVersion('1.34', env);
   assert.equal(selectedVersion(env), '1.34');
   for (const name of Object.keys(env)) env[name] = 'old';
-  assert.throws(() => selectedVersion(env), /must be one of 1\.33, .* \(got old\)/);
+  assert.throws(() => selectedVersion(env), /must be one of 1\.34, .* \(got old\)/);
 });
 
 for (const version of kubernetesVersions) {

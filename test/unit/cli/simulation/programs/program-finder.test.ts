@@ -39,7 +39,7 @@ test('the newest build with all programs is used', () => {
 
 test('the builds of other Kubernetes versions for tests, one folder deeper, are not used', () => {
   const env = { XDG_CACHE_HOME: tempFolder(), PATH: '' };
-  folderWith(join(buildsFolder(env), '1.33', 'build'), both);
+  folderWith(join(buildsFolder(env), '1.34', 'build'), both);
   assert.equal(findPrograms(both, env), undefined);
   const build = folderWith(join(buildsFolder(env), 'build'), both);
   assert.deepEqual(findPrograms(both, env), inFolder(build));
