@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { filledObjects } from '../support/filled-objects.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const recorded = join(root, 'test', 'unit', 'apiserver', 'codec', 'recorded-encodings.json');
+const recorded = join(root, 'test/unit/hollow-cluster/apiserver/codec/recorded-encodings.json');
 /** Of the output of all objects. */
 const outputBytesMax = 64 * 1024 * 1024;
 

@@ -16,7 +16,7 @@ import protobuf from 'protobufjs';
 import { packageNameOf } from '../../src/hollow-cluster/apiserver/codec/message-table.ts';
 import { servedResources } from '../../src/hollow-cluster/apiserver/resources.ts';
 
-const release = 'v0.36.3';
+const release = 'v0.37.2';
 const outputFile = new URL('../../src/hollow-cluster/apiserver/codec/descriptor.json', import.meta.url);
 const modules = ['k8s.io/api', 'k8s.io/apimachinery'] as const;
 const metaV1 = 'k8s.io.apimachinery.pkg.apis.meta.v1';
@@ -53,6 +53,8 @@ interface GoField {
   readonly json: string;
   readonly flags: readonly string[];
   readonly pointer: boolean;
+  /** An embedded struct without a name in JSON: its fields are fields of the outer one. */
+  readonly inline: boolean;
   /** How a strategic merge patch treats the field, if tagged. */
   readonly patch: Readonly<Record<string, string>>;
 }
@@ -131,7 +133,8 @@ function goFields(struct: string, source: string): ReadonlyMap<number, GoField> 
     const tag = /json:"([^"]*)"/.exec(line)?.[1];
     if (id === undefined || tag === undefined) continue;
     const [json = '', ...flags] = tag.split(',');
-    fields.set(Number(id), { json, flags, pointer: /^\s*(\w+\s+)?\*/.test(line), patch: patchTags(line) });
+    const inline = json === '' && /^\s*[\w.]+\s+`/.test(line);
+    fields.set(Number(id), { json, flags, inline, pointer: /^\s*(\w+\s+)?\*/.test(line), patch: patchTags(line) });
   }
   return fields;
 }
@@ -158,7 +161,7 @@ function describeField(field: protobuf.Field, go: GoField | undefined): FieldDes
   if (field instanceof protobuf.MapField) return { keyType: field.keyType, ...plain, ...ofSeveral(go) };
   if (field.repeated) return { rule: 'repeated', ...plain, ...ofSeveral(go) };
   if (go === undefined) return plain;
-  const json = go.flags.includes('inline') ? { inline: true } : { keep: keepOf(field, go) };
+  const json = go.inline ? { inline: true } : { keep: keepOf(field, go) };
   return { ...plain, options: { ...json, ...go.patch } };
 }
 
