@@ -10,7 +10,13 @@ import { DataDirError } from '../../hollow-cluster/apiserver/data-dir/data-dir-e
 import type { Logger } from '../../machinery/ports/logger.ts';
 import { SeededRandom } from '../../hollow-cluster/kubelet/faults/seeded-random.ts';
 import { runScheduler } from '../simulation/apiserver/scheduler-process.ts';
-import { apiserverFlags, selectServerControllers, validateServerControllers } from '../simulation/apiserver/flags.ts';
+import {
+  apiserverFlags,
+  selectServerControllers,
+  selectServerGates,
+  validateServerControllers,
+  validateServerGates,
+} from '../simulation/apiserver/flags.ts';
 import { parseTokenFile } from '../simulation/apiserver/parse-token-file.ts';
 import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
@@ -35,6 +41,7 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
     ...foreignFileProblems(values.kubeconfigOut),
     ...(typeof users === 'string' ? [users] : []),
     ...validateServerControllers(values.controllers),
+    ...validateServerGates(values.featureGates),
   ];
   if (problems.length > 0 || typeof users === 'string') return usageError(io, 'apiserver', problems);
   const logger = PinoLogger.create({ format: values.logFormat, verbosity: values.v });
@@ -110,6 +117,7 @@ async function start({ values, io, logger, dataDir, users }: Serving): Promise<R
       users,
       authorizationMode: values.authorizationMode,
       controllers: selectServerControllers(values.controllers),
+      featureGates: selectServerGates(values.featureGates),
     });
   } catch (error) {
     if (error instanceof DataDirError) return printProblem(error, io);

@@ -42,6 +42,17 @@ test('T137 tolerationSeconds requires the effect NoExecute', async () => {
   assert.deepEqual(causesOf(response), ['FieldValueInvalid']);
 });
 
+test('tolerations that compare numbers are rejected without their feature gate', async () => {
+  for (const operator of ['Lt', 'Gt']) {
+    const tolerations = [{ key: 'a', operator, value: '5', effect: 'NoExecute' }];
+    const response = await client.post('/api/v1/namespaces/default/pods', aPod('p', { spec: { tolerations } }));
+    expect(response, 422);
+    // Before 1.35 the operators are not known.
+    const supported = /^Unsupported value: "(Lt|Gt)": supported values: "Equal", "Exists"(, "Lt", "Gt")?$/;
+    assert.match(response.body.details.causes[0].message, supported);
+  }
+});
+
 test('T138 leaseDurationSeconds must be positive and leaseTransitions not negative', async () => {
   const namespace = await client.namespace();
   for (const spec of [{ leaseDurationSeconds: 0 }, { leaseTransitions: -1 }]) {

@@ -2,6 +2,7 @@ import {
   type ServerControllerName,
   serverControllerNames,
 } from '../../../hollow-cluster/apiserver/controllers/controller-names.ts';
+import { type ServerGate, serverGates } from '../../../hollow-cluster/apiserver/kinds/feature-gates.ts';
 import { flag, type FlagDefinition, flagGroup } from '../../flags/flag-definition.ts';
 import { logFlags } from '../../flags/shared-flags.ts';
 import { splitList } from '../../flags/split-list.ts';
@@ -36,6 +37,12 @@ export const apiserverFlags = [
       'controllers',
       'Controllers of kube-controller-manager that the server runs itself: NAME, -NAME (disabled) or *; none where kube-controller-manager runs',
       { default: '*' },
+    ),
+  ]),
+  ...flagGroup('Features', [
+    flag.map(
+      'feature-gates',
+      'Feature gates of kube-apiserver: TaintTolerationComparisonOperators=true admits tolerations with the operators Lt and Gt',
     ),
   ]),
   ...flagGroup('Scheduling', [
@@ -78,4 +85,20 @@ export function validateServerControllers(text: string): readonly string[] {
   return [
     `--controllers: must be a comma-separated list of NAME or -NAME (disabled) of ${controllerWords} (got ${got})`,
   ];
+}
+
+type Gates = Readonly<Record<string, string>> | undefined;
+
+/** The gates of `--feature-gates` that are on. */
+export function selectServerGates(gates: Gates = {}): ReadonlySet<ServerGate> {
+  return new Set(serverGates.filter((name) => gates[name] === 'true'));
+}
+
+/** One problem, if a gate is unknown or neither on nor off. */
+export function validateServerGates(gates: Gates = {}): readonly string[] {
+  const known: ReadonlySet<string> = new Set(serverGates);
+  const wrong = Object.entries(gates).filter(([name, value]) => !known.has(name) || !['true', 'false'].includes(value));
+  if (wrong.length === 0) return [];
+  const accepted = serverGates.map((name) => `${name}=true or =false`).join(', ');
+  return [`--feature-gates: must be ${accepted} (got ${wrong.map((pair) => pair.join('=')).join(', ')})`];
 }

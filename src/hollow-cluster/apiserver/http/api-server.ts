@@ -22,6 +22,7 @@ import { ObjectRegistry } from '../registry/object-registry.ts';
 import { DisruptionBudgets } from '../kinds/budget/disruption-budgets.ts';
 import { PodSubresources } from '../kinds/pod/pod-subresources.ts';
 import { ServedTargets } from '../registry/served-targets.ts';
+import type { ServerGate } from '../kinds/feature-gates.ts';
 import { makeStrategies } from '../kinds/strategies.ts';
 import { VersionedStore } from '../storage/versioned-store.ts';
 import type { WindowSize } from '../storage/watch-window.ts';
@@ -57,6 +58,8 @@ export interface ApiServerOptions {
   readonly logger: Logger;
   /** Default: 300. */
   readonly defaultTolerationSeconds?: number;
+  /** Those that are on; default: none. */
+  readonly featureGates?: ReadonlySet<ServerGate>;
   /** Default: one hour. */
   readonly eventTtlMs?: number;
   /** Number of changes per resource kept for watches to start from. Default: it follows the traffic. */
@@ -165,9 +168,10 @@ interface Secrets {
 }
 
 function assemble(options: ApiServerOptions, { admin, caPem }: Secrets): Parts {
-  const { clock, random, logger, dataDir, customResources = [] } = options;
+  const { clock, random, logger, dataDir, customResources = [], featureGates } = options;
   const served = [...servedResources, ...customResources];
-  const strategies = makeStrategies(options.defaultTolerationSeconds ?? defaultTolerationSeconds, customResources);
+  const seconds = options.defaultTolerationSeconds ?? defaultTolerationSeconds;
+  const strategies = makeStrategies(seconds, customResources, featureGates);
   const window = windowOf(options);
   const store = new VersionedStore({ clock, resources: [...strategies.keys()], window, journal: dataDir });
   if (dataDir !== undefined) restoreObjects(store, { served, strategies, dataDir, logger });

@@ -11,8 +11,8 @@ import { explainSubdomain } from '../validation/formats.ts';
 export type KindRules = Partial<Omit<Strategy, 'table' | 'namespaced' | 'fieldLabels'>> & {
   /** Field labels beyond name and namespace. */
   readonly fieldLabels?: FieldLabels;
-  /** Validation on creation, and on changes of anything but the status. */
-  readonly validateSpec?: (draft: Draft) => readonly FieldError[];
+  /** Validation on creation, without a stored object, and on changes of anything but the status. */
+  readonly validateSpec?: (draft: Draft, stored?: Draft) => readonly FieldError[];
   /** Further validation of changes of anything but the status. */
   readonly validateChange?: (draft: Draft, stored: Draft) => readonly FieldError[];
   /** Validation of changes of the status. */
@@ -59,7 +59,7 @@ export function strategyOfRow(served: ServedResource, allRules: KindRules = {}):
     validateUpdate: (draft, stored, endpoint) =>
       endpoint === 'status'
         ? (validateStatus?.(draft, stored) ?? [])
-        : [...(validateSpec?.(draft) ?? []), ...(validateChange?.(draft, stored) ?? [])],
+        : [...(validateSpec?.(draft, stored) ?? []), ...(validateChange?.(draft, stored) ?? [])],
     fieldsOf: () => ({}),
     ...rules,
   };

@@ -2,6 +2,7 @@
 import { eventRules } from './event/event-strategy.ts';
 import { type ServedResource, servedResources, tableOf } from '../resources.ts';
 import { budgetRules } from './budget/budget-strategy.ts';
+import type { ServerGate } from './feature-gates.ts';
 import { configMapRules } from './config-map/config-map.ts';
 import { leaseRules } from './lease/lease-strategy.ts';
 import { namespaceRules } from './namespace/namespace-strategy.ts';
@@ -17,6 +18,7 @@ import type { Strategy } from './strategy.ts';
 export function makeStrategies(
   defaultTolerationSeconds: number,
   custom: readonly ServedResource[] = [],
+  gates: ReadonlySet<ServerGate> = new Set(),
 ): ReadonlyMap<string, Strategy> {
   const rules = new Map<string, KindRules>([
     ['configmaps', configMapRules],
@@ -25,9 +27,9 @@ export function makeStrategies(
     ['namespaces', namespaceRules],
     ['nodes', nodeRules],
     ['poddisruptionbudgets.policy', budgetRules],
-    ['pods', podRules(defaultTolerationSeconds)],
+    ['pods', podRules(defaultTolerationSeconds, gates)],
     ['serviceaccounts', { returnsDeleted: true }],
-    ...Object.entries({ ...workloadRules, ...rbacRules }),
+    ...Object.entries({ ...workloadRules(gates), ...rbacRules }),
   ]);
   const stored = servedResources.filter(({ review }) => !review);
   const builtIn = stored.map((served) => strategyOfRow(served, rules.get(tableOf(served))));

@@ -5,13 +5,14 @@ import { checkContainers } from './container-validation.ts';
 import { checkAnnotationKeys, checkLabels, checkOneOf, checkOptional } from '../../validation/field-checks.ts';
 import { explainLabel, explainSubdomain } from '../../validation/formats.ts';
 import { quantitiesAt, checkAmount, checkContainerResourceName, checkResources } from './resource-validation.ts';
+import type { PodValidationOptions } from './pod-validation-options.ts';
 import { checkNodeAffinity, checkTolerations } from './scheduling-validation.ts';
 
 const restartPolicies = ['Always', 'OnFailure', 'Never'] as const;
 const preemptionPolicies = ['PreemptLowerPriority', 'Never'] as const;
 const int32Max = 2 ** 31 - 1;
 
-export function checkPodSpec(spec: MutableJsonMap, path: string): readonly FieldError[] {
+export function checkPodSpec(spec: MutableJsonMap, path: string, options: PodValidationOptions): readonly FieldError[] {
   return [
     ...checkContainers(spec, path),
     ...checkHostNetwork(spec, path),
@@ -21,7 +22,7 @@ export function checkPodSpec(spec: MutableJsonMap, path: string): readonly Field
     ...checkLabels(`${path}.nodeSelector`, spec['nodeSelector']),
     ...checkNodeAffinity(mapAt(spec, 'affinity', 'nodeAffinity'), `${path}.affinity.nodeAffinity`),
     ...checkDeadline(spec, path),
-    ...checkTolerations(mapsAt(spec, 'tolerations'), `${path}.tolerations`),
+    ...checkTolerations(mapsAt(spec, 'tolerations'), `${path}.tolerations`, options),
     ...checkResources(mapAt(spec, 'resources'), `${path}.resources`),
     ...quantitiesAt(spec, 'overhead').flatMap(([name, value]) => {
       const field = `${path}.overhead.limits[${name}]`;
@@ -69,10 +70,14 @@ function checkHostNetwork(spec: MutableJsonMap, path: string): readonly FieldErr
 }
 
 /** Labels, annotations and spec of a pod template. */
-export function checkPodTemplate(template: MutableJsonMap, path: string): readonly FieldError[] {
+export function checkPodTemplate(
+  template: MutableJsonMap,
+  path: string,
+  options: PodValidationOptions,
+): readonly FieldError[] {
   return [
     ...checkLabels(`${path}.labels`, mapAt(template, 'metadata')['labels']),
     ...checkAnnotationKeys(`${path}.annotations`, mapAt(template, 'metadata')['annotations']),
-    ...checkPodSpec(mapAt(template, 'spec'), `${path}.spec`),
+    ...checkPodSpec(mapAt(template, 'spec'), `${path}.spec`, options),
   ];
 }

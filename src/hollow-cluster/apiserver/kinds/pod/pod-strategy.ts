@@ -4,7 +4,9 @@ import { taintKeys } from '../../../../machinery/api/taints.ts';
 import { forbidden } from '../../api-errors/api-errors.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { admitPodSpec, defaultPod, qosClassOf } from '../../../../machinery/api/pod-defaults.ts';
+import type { ServerGate } from '../feature-gates.ts';
 import { checkPodSpec } from './pod-spec-validation.ts';
+import { podValidationOptions } from './pod-validation-options.ts';
 import { validatePodStatusUpdate, validatePodUpdate } from './pod-update-validation.ts';
 import { admitPriority, keepPriority } from './pod-priority.ts';
 import { mapsAt, type MutableJsonMap, numberAt, textAt } from '../../../../machinery/api/select-field.ts';
@@ -15,7 +17,7 @@ const mirrorAnnotation = 'kubernetes.io/config.mirror';
 const selectable = ['restartPolicy', 'schedulerName', 'serviceAccountName', 'nodeName'] as const;
 
 /** `defaultTolerationSeconds`: default toleration of the not-ready and unreachable taints, in seconds. */
-export function podRules(defaultTolerationSeconds: number): KindRules {
+export function podRules(defaultTolerationSeconds: number, gates: ReadonlySet<ServerGate>): KindRules {
   return {
     returnsDeleted: true,
     graceful: true,
@@ -50,7 +52,7 @@ export function podRules(defaultTolerationSeconds: number): KindRules {
     prepareChange: (draft, stored, endpoint) => {
       if (endpoint === 'status') restoreForStatus(draft, stored);
     },
-    validateSpec: (draft) => checkPodSpec(draft.spec ?? {}, 'spec'),
+    validateSpec: (draft, stored) => checkPodSpec(draft.spec ?? {}, 'spec', podValidationOptions(gates, stored?.spec)),
     validateChange: validatePodUpdate,
     validateStatus: validatePodStatusUpdate,
     fieldsOf,

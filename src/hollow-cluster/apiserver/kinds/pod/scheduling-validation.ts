@@ -1,17 +1,26 @@
 /** Tolerations and required node affinity (upstream `ValidateTolerations`, `validateNodeAffinity`). */
 import { type FieldError, invalidField, requiredField, unsupportedField } from '../../api-errors/field-errors.ts';
 import { isMap, mapsAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
+import type { PodValidationOptions } from './pod-validation-options.ts';
 import { checkFormat, checkOneOf, checkValues } from '../../validation/field-checks.ts';
 import { explainLabelValue, explainQualifiedName } from '../../validation/formats.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 
-export function checkTolerations(tolerations: readonly MutableJsonMap[], path: string): readonly FieldError[] {
-  return tolerations.flatMap((toleration, index) => checkToleration(toleration, `${path}[${index}]`));
+export function checkTolerations(
+  tolerations: readonly MutableJsonMap[],
+  path: string,
+  options: PodValidationOptions,
+): readonly FieldError[] {
+  return tolerations.flatMap((toleration, index) => checkToleration(toleration, `${path}[${index}]`, options));
 }
 
-function checkToleration(toleration: MutableJsonMap, path: string): readonly FieldError[] {
+function checkToleration(
+  toleration: MutableJsonMap,
+  path: string,
+  options: PodValidationOptions,
+): readonly FieldError[] {
   const [key, operator, effect] = ['key', 'operator', 'effect'].map((field) => textAt(toleration, field));
   const errors = key === '' ? [] : [...checkFormat(`${path}.key`, key ?? '', explainQualifiedName)];
   if (key === '' && operator !== 'Exists') {
@@ -21,7 +30,12 @@ function checkToleration(toleration: MutableJsonMap, path: string): readonly Fie
   if (toleration['tolerationSeconds'] !== undefined && effect !== 'NoExecute') {
     errors.push(invalidField(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
   }
-  errors.push(...checkTolerationValue(toleration, operator ?? '', path));
+  const comparing = options.comparingTolerations && (operator === 'Lt' || operator === 'Gt');
+  errors.push(
+    ...(comparing
+      ? checkComparedValue(textAt(toleration, 'value'), `${path}.value`)
+      : checkTolerationValue(toleration, operator ?? '', path)),
+  );
   return effect === '' ? errors : [...errors, ...checkOneOf(toleration, 'effect', path, effects)];
 }
 
@@ -41,6 +55,28 @@ function checkTolerationValue(toleration: MutableJsonMap, operator: string, path
     default:
       return [unsupportedField(field, operator, ['Equal', 'Exists'])];
   }
+}
+
+const decimalInteger = /^(?:0|-?[1-9][0-9]*)$/u;
+const signedDigits = /^[+-]?[0-9]+$/u;
+
+/** Checks the value of a toleration that compares: an integer of 64 bits in canonical form, read twice upstream. */
+function checkComparedValue(value: string, field: string): readonly FieldError[] {
+  const form = value === '' ? 'must be non-empty' : 'must be a valid decimal integer in canonical form';
+  const unread = explainParseInt(value);
+  return [
+    ...(decimalInteger.test(value) ? [] : [invalidField(field, value, form)]),
+    ...(unread === undefined ? [] : [invalidField(field, value, unread)]),
+  ];
+}
+
+/** The error of `strconv.ParseInt(value, 10, 64)`. The longest integers have 19 digits beside leading zeros. */
+function explainParseInt(value: string): string | undefined {
+  const failed = `strconv.ParseInt: parsing ${JSON.stringify(value)}`;
+  if (!signedDigits.test(value)) return `${failed}: invalid syntax`;
+  const digits = value.replace(/^\+/u, '').replace(/^(-?)0+(?=[0-9])/u, '$1');
+  const fits = digits.length <= 20 && BigInt.asIntN(64, BigInt(digits)) === BigInt(digits);
+  return fits ? undefined : `${failed}: value out of range`;
 }
 
 /** Required terms of `nodeAffinity`; pod affinity and preferences are not checked: nothing here reads them. */

@@ -1,5 +1,6 @@
 /** Workloads that serve (upstream `pkg/apis/apps/v1/defaults.go`, `pkg/registry/apps`, `pkg/apis/apps/validation`). */
 import { sameJson } from '../../../../machinery/api/json-values.ts';
+import type { ServerGate } from '../feature-gates.ts';
 import { incrementGeneration, type KindRules } from '../plain-strategy.ts';
 import { defaultTemplate } from '../../../../machinery/api/pod-defaults.ts';
 import { type Endpoint, isolateStatus } from '../strategy.ts';
@@ -15,56 +16,58 @@ const templateGeneration = 'deprecated.daemonset.template.generation';
 const unusable = 'invalid label selector';
 
 /** Rules of the workloads, by the table of the kind. */
-export const workloadRules: Readonly<Record<string, KindRules>> = {
-  'deployments.apps': {
-    setDefaults: defaultDeployment,
-    prepareUpdate: prepareDeployment,
-    validateSpec: validateWorkload({
-      selectorOf: 'deployment',
-      kind: 'ReplicaSet',
-      unusable,
-      counts: ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'],
-    }),
-    validateChange: validateSelectorKept,
-  },
-  'replicasets.apps': {
-    initialStatus: noReplicas,
-    setDefaults: (draft) => void defaultReplicas(draft),
-    validateSpec: validateWorkload({
-      selectorOf: 'deployment',
-      kind: 'ReplicaSet',
-      unusable,
-      counts: ['replicas', 'minReadySeconds'],
-    }),
-    validateChange: validateSelectorKept,
-  },
-  'statefulsets.apps': {
-    initialStatus: { ...noReplicas, availableReplicas: 0 },
-    explainName: explainLabel,
-    setDefaults: defaultStatefulSet,
-    validateSpec: validateWorkload({
-      selectorOf: 'statefulset',
-      kind: 'StatefulSet',
-      unusable: '',
-      counts: ['replicas', 'minReadySeconds'],
-    }),
-    validateChange: validateStatefulSetChange,
-  },
-  'daemonsets.apps': {
-    initialStatus: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
-    setDefaults: defaultDaemonSet,
-    prepareNew: ({ metadata }) => {
-      metadata.annotations = { ...metadata.annotations, [templateGeneration]: '1' };
+export function workloadRules(gates: ReadonlySet<ServerGate>): Readonly<Record<string, KindRules>> {
+  return {
+    'deployments.apps': {
+      setDefaults: defaultDeployment,
+      prepareUpdate: prepareDeployment,
+      validateSpec: validateWorkload(gates, {
+        selectorOf: 'deployment',
+        kind: 'ReplicaSet',
+        unusable,
+        counts: ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'],
+      }),
+      validateChange: validateSelectorKept,
     },
-    prepareChange: countTemplates,
-    validateSpec: validateWorkload({
-      selectorOf: 'daemonset',
-      kind: 'DaemonSet',
-      counts: ['minReadySeconds', 'revisionHistoryLimit'],
-    }),
-    validateChange: validateSelectorKept,
-  },
-};
+    'replicasets.apps': {
+      initialStatus: noReplicas,
+      setDefaults: (draft) => void defaultReplicas(draft),
+      validateSpec: validateWorkload(gates, {
+        selectorOf: 'deployment',
+        kind: 'ReplicaSet',
+        unusable,
+        counts: ['replicas', 'minReadySeconds'],
+      }),
+      validateChange: validateSelectorKept,
+    },
+    'statefulsets.apps': {
+      initialStatus: { ...noReplicas, availableReplicas: 0 },
+      explainName: explainLabel,
+      setDefaults: defaultStatefulSet,
+      validateSpec: validateWorkload(gates, {
+        selectorOf: 'statefulset',
+        kind: 'StatefulSet',
+        unusable: '',
+        counts: ['replicas', 'minReadySeconds'],
+      }),
+      validateChange: validateStatefulSetChange,
+    },
+    'daemonsets.apps': {
+      initialStatus: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
+      setDefaults: defaultDaemonSet,
+      prepareNew: ({ metadata }) => {
+        metadata.annotations = { ...metadata.annotations, [templateGeneration]: '1' };
+      },
+      prepareChange: countTemplates,
+      validateSpec: validateWorkload(gates, {
+        selectorOf: 'daemonset',
+        kind: 'DaemonSet',
+        counts: ['minReadySeconds', 'revisionHistoryLimit'],
+      }),
+      validateChange: validateSelectorKept,
+    },
+  };
+}
 
 /** `/status` does not change labels, and a change of annotations is a new generation (upstream `deploymentStrategy`). */
 function prepareDeployment(draft: Draft, stored: Draft, endpoint: Endpoint): void {

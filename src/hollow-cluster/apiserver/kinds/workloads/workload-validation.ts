@@ -14,7 +14,9 @@ import {
 import { isMap, mapAt, type MutableJsonMap, textAt } from '../../../../machinery/api/select-field.ts';
 import type { Draft } from '../../storage/stored-object.ts';
 import { checkCounts, checkSelector } from '../../validation/field-checks.ts';
+import type { ServerGate } from '../feature-gates.ts';
 import { checkPodTemplate } from '../pod/pod-spec-validation.ts';
+import { type PodValidationOptions, podValidationOptions } from '../pod/pod-validation-options.ts';
 
 const changeable = [
   'replicas',
@@ -39,11 +41,14 @@ interface WorkloadWords {
 }
 
 /** The selector selects something, and the labels of the template; counts are not negative. */
-export function validateWorkload(about: WorkloadWords): (draft: Draft) => readonly FieldError[] {
-  return ({ spec = {} }) => [
+export function validateWorkload(
+  gates: ReadonlySet<ServerGate>,
+  about: WorkloadWords,
+): (draft: Draft, stored?: Draft) => readonly FieldError[] {
+  return ({ spec = {} }, stored) => [
     ...checkCounts(spec, about.counts, 'spec'),
     ...validateSelector(spec, about),
-    ...validateTemplate(spec, about.kind),
+    ...validateTemplate(spec, about.kind, podValidationOptions(gates, mapAt(stored?.spec, 'template', 'spec'))),
   ];
 }
 
@@ -77,11 +82,11 @@ function unmatched(spec: MutableJsonMap): readonly FieldError[] {
   return [invalidField('spec.template.metadata.labels', value, '`selector` does not match template `labels`')];
 }
 
-function validateTemplate(spec: MutableJsonMap, kind: string): readonly FieldError[] {
+function validateTemplate(spec: MutableJsonMap, kind: string, options: PodValidationOptions): readonly FieldError[] {
   const template = mapAt(spec, 'template');
   const path = 'spec.template.spec';
   const pod = mapAt(template, 'spec');
-  const errors = [...checkPodTemplate(template, 'spec.template')];
+  const errors = [...checkPodTemplate(template, 'spec.template', options)];
   const policy = textAt(pod, 'restartPolicy');
   if (policy !== 'Always') errors.push(unsupportedField(`${path}.restartPolicy`, policy, ['Always']));
   if (pod['activeDeadlineSeconds'] === undefined) return errors;
