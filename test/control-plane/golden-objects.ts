@@ -62,7 +62,7 @@ const nodes: readonly GoldenObject[] = [
       addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
       capacity: { cpu: '4', memory: '16Gi', pods: '110' },
       allocatable: { cpu: '3900m', memory: '15Gi', pods: '110' },
-      nodeInfo: { bootID: '6a1e1c6c-5d0e-4c55-9d3a-1f6c3b1f0a11', kubeletVersion: 'v1.36.3', osImage: 'Debian' },
+      nodeInfo: { bootID: '6a1e1c6c-5d0e-4c55-9d3a-1f6c3b1f0a11', kubeletVersion: 'v1.37.2', osImage: 'Debian' },
       images: [{ names: ['registry/image:1'], sizeBytes: 123_456_789_012 }],
     },
   },

@@ -32,7 +32,7 @@ function node(name: string, zone: string): object {
     capacity: { cpu: '4', memory: '8Gi', pods: '110' },
     allocatable: { cpu: '4', memory: '8Gi', pods: '110' },
     addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
-    nodeInfo: { kubeletVersion: 'v1.36.3', osImage: 'Hollow', kernelVersion: '6.12', architecture: 'amd64' },
+    nodeInfo: { kubeletVersion: 'v1.37.2', osImage: 'Hollow', kernelVersion: '6.12', architecture: 'amd64' },
   };
   return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { zone } }, status };
 }

@@ -18,7 +18,7 @@ export interface RecordedAnswer {
 }
 
 /** The release of the kubectl whose answers are recorded. */
-const recordedRelease = 'v1.36.3';
+const recordedRelease = 'v1.37.2';
 
 export const tourRecordFile = join(import.meta.dirname, 'kubectl-tour.json');
 

@@ -25,7 +25,7 @@ const readyStatus = {
   ],
   capacity: { cpu: '4', memory: '8Gi', pods: '110' },
   addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
-  nodeInfo: { kubeletVersion: 'v1.36.3', osImage: 'Hollow', kernelVersion: '6.12', architecture: 'amd64' },
+  nodeInfo: { kubeletVersion: 'v1.37.2', osImage: 'Hollow', kernelVersion: '6.12', architecture: 'amd64' },
 };
 
 function aNode(name: string): object {

@@ -1,6 +1,7 @@
 /** Defaults, generations, scale and tables of the resources that kube-controller-manager works with. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { byVersion } from '../../support/by-version.ts';
 import { expect, type Json, jsonPatch, mergePatch, openClient, strategicPatch, tableAccept } from './client.ts';
 
 const client = await openClient();
@@ -75,10 +76,11 @@ test('T134 scale reads and writes the replicas', async () => {
 });
 
 test('a StatefulSet gets the defaults of upstream', async () => {
+  const rollingUpdate = { partition: 0, ...byVersion({ '1.34': {}, '1.37': { maxUnavailable: 1 } }) };
   const ordered = (await make('apps', 'statefulsets', { serviceName: 'web', selector, template })).object.spec;
   assert.deepEqual(
     [ordered.replicas, ordered.podManagementPolicy, ordered.updateStrategy],
-    [1, 'OrderedReady', { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }],
+    [1, 'OrderedReady', { type: 'RollingUpdate', rollingUpdate }],
   );
 });
 

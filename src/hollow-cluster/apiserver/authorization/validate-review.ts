@@ -14,13 +14,9 @@ export function validateReview(kind: string, body: MutableJsonMap): readonly Fie
 }
 
 function validateTarget({ resourceAttributes, nonResourceAttributes }: MutableJsonMap): readonly FieldError[] {
-  if (isMap(resourceAttributes) && isMap(nonResourceAttributes)) {
-    const detail = 'cannot be specified in combination with resourceAttributes';
-    return [problem('spec.nonResourceAttributes', internalForm(nonResourceAttributes), detail)];
-  }
-  if (isMap(resourceAttributes) || isMap(nonResourceAttributes)) return [];
-  const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
-  return [problem('spec.resourceAttributes', null, detail)];
+  if (isMap(resourceAttributes) !== isMap(nonResourceAttributes)) return [];
+  const shown = isMap(nonResourceAttributes) ? internalForm(nonResourceAttributes) : null;
+  return [problem('spec', shown, 'exactly one of nonResourceAttributes or resourceAttributes must be specified')];
 }
 
 function validateUser(spec: MutableJsonMap): readonly FieldError[] {

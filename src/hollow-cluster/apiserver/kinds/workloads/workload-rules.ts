@@ -102,7 +102,7 @@ function defaultStatefulSet(draft: Draft): void {
   const strategy = ensureMap(spec, 'updateStrategy');
   if (textAt(strategy, 'type') === '') fillIn(strategy, { rollingUpdate: {} });
   fillZero(strategy, { type: 'RollingUpdate' });
-  if (strategy['type'] === 'RollingUpdate') fillAt(strategy, ['rollingUpdate'], { partition: 0 });
+  if (strategy['type'] === 'RollingUpdate') fillAt(strategy, ['rollingUpdate'], { partition: 0, maxUnavailable: 1 });
   for (const claim of mapsAt(spec, 'volumeClaimTemplates')) {
     Object.assign(claim, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' });
     fillIn(ensureMap(claim, 'spec'), { volumeMode: 'Filesystem' });

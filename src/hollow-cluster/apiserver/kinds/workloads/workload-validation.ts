@@ -18,15 +18,8 @@ import type { ServerGate } from '../feature-gates.ts';
 import { checkPodTemplate } from '../pod/pod-spec-validation.ts';
 import { type PodValidationOptions, podValidationOptions } from '../pod/pod-validation-options.ts';
 
-const changeable = [
-  'replicas',
-  'ordinals',
-  'template',
-  'updateStrategy',
-  'revisionHistoryLimit',
-  'persistentVolumeClaimRetentionPolicy',
-  'minReadySeconds',
-] as const;
+/** Fields of a StatefulSet that may not change. */
+const fixedFields = ['selector', 'volumeClaimTemplates', 'serviceName', 'podManagementPolicy'] as const;
 
 /** A workload whose pods always run again. */
 interface WorkloadWords {
@@ -96,19 +89,17 @@ function validateTemplate(spec: MutableJsonMap, kind: string, options: PodValida
   ];
 }
 
-/** Most fields of a StatefulSet may not change. */
 export function validateStatefulSetChange(draft: Draft, stored: Draft): readonly FieldError[] {
-  const fixedPart = ({ spec = {} }: Draft): MutableJsonMap =>
-    Object.fromEntries(Object.entries(spec).filter(([field]) => !changeable.some((known) => known === field)));
-  if (sameJson(fixedPart(draft), fixedPart(stored))) return [];
-  const fields = changeable.slice(0, -1).map((field) => `'${field}'`);
-  const why = `updates to statefulset spec for fields other than ${fields.join(', ')} and 'minReadySeconds' are forbidden`;
-  return [forbiddenField('spec', why)];
+  return validateKept(draft, stored, fixedFields);
 }
 
 /** The selector may not change. */
 export function validateSelectorKept(draft: Draft, stored: Draft): readonly FieldError[] {
-  const selector = draft.spec?.['selector'];
-  if (sameJson(selector, stored.spec?.['selector'])) return [];
-  return [invalidField('spec.selector', selector ?? null, 'field is immutable')];
+  return validateKept(draft, stored, ['selector']);
+}
+
+function validateKept(draft: Draft, stored: Draft, fields: readonly string[]): readonly FieldError[] {
+  return fields
+    .filter((field) => !sameJson(draft.spec?.[field], stored.spec?.[field]))
+    .map((field) => invalidField(`spec.${field}`, draft.spec?.[field] ?? null, 'field is immutable'));
 }

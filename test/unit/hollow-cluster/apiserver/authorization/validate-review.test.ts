@@ -13,11 +13,11 @@ test('exactly one of resource and path', () => {
   assert.deepEqual(problems('SelfSubjectAccessReview', { resourceAttributes }), []);
   assert.deepEqual(problems('SelfSubjectAccessReview', { nonResourceAttributes }), []);
   assert.deepEqual(problems('SelfSubjectAccessReview', {}), [
-    'spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
+    'spec: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
   ]);
   assert.match(
     problems('SelfSubjectAccessReview', { resourceAttributes, nonResourceAttributes }).join(),
-    /^spec.nonResourceAttributes: .*cannot be specified in combination with resourceAttributes$/,
+    /^spec: .*exactly one of nonResourceAttributes or resourceAttributes must be specified$/,
   );
 });
 

@@ -46,6 +46,7 @@ test('/api contains the core group, /apis every other group', () => {
     'discovery.k8s.io',
     'resource.k8s.io',
     'flowcontrol.apiserver.k8s.io',
+    'storagemigration.k8s.io',
   ];
   const metadataOf = (root: '/api' | '/apis'): readonly object[] => aggregated(root).items.map((item) => item.metadata);
   assert.deepEqual([metadataOf('/api'), metadataOf('/apis')], [[{}], groups.map((name) => ({ name }))]);
