@@ -1,6 +1,7 @@
 // Field ownership and server-side apply.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { byVersion } from '../../support/by-version.ts';
 import {
   type ApiResponse,
   aPod,
@@ -237,10 +238,17 @@ test('YAML is accepted; malformed YAML, duplicate keys and lists are not', async
   );
   const malformed = await apply(path, 'a: [', 'one');
   expect(malformed, 400);
-  assert.match(malformed.body.message, /^error decoding YAML: error converting YAML to JSON: yaml: /);
+  const malformedText = byVersion({
+    '1.34': /^error decoding YAML: error converting YAML to JSON: yaml: /,
+    '1.37': /^error encoding patch: yaml: /,
+  });
+  assert.match(malformed.body.message, malformedText);
   const twice = await apply(path, `${yaml}  holderIdentity: z\n`, 'one', '&fieldValidation=Strict');
   expect(twice, 400);
-  assert.match(twice.body.message, /^error strict decoding YAML: /);
+  assert.match(
+    twice.body.message,
+    byVersion({ '1.34': /^error strict decoding YAML: /, '1.37': /^error strict decoding patch: / }),
+  );
   expect(await apply(path, '[]', 'one'), 400);
 });
 
@@ -352,17 +360,27 @@ test('a list element without its key has the default of the key, if there is one
   assert.deepEqual(owner?.fieldsV1['f:spec']['f:imagePullSecrets'], secrets);
 });
 
-test('an object with list elements that have no identity is written without owners, and cannot be applied', async () => {
+test('an object with list elements that have no identity keeps its owners, and cannot be applied', async () => {
   const collection = '/api/v1/namespaces/default/serviceaccounts';
   const name = client.name('account');
   const path = `${collection}/${name}`;
   await client.make(collection, { metadata: { name }, secrets: [{ name: 'x' }] });
   const patched = expect(await client.patch(path, mergePatch, { secrets: [{}] }), 200);
-  assert.deepEqual([patched.secrets, ownersOf(patched)], [[{}], []]);
+  const before = { 'f:secrets': { '.': {}, 'k:{"name":"x"}': {} } };
+  assert.deepEqual(patched.secrets, [{}]);
+  const kept = byVersion<readonly Json[]>({ '1.34': [], '1.37': [before] });
+  assert.deepEqual(
+    (patched.metadata.managedFields ?? []).map(({ fieldsV1 }: Json) => fieldsV1),
+    kept,
+  );
   const configuration = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { labels: { l: 'x' } } };
   const { code, body } = await apply(path, configuration, 'one');
   assert.equal(code, 500);
-  assert.match(body.message, /^failed to create manager for existing fields: .*\.secrets: element 0: associative list/);
+  const why = byVersion({
+    '1.34': /^failed to create manager for existing fields: .*\.secrets: element 0: associative list/,
+    '1.37': /^failed to create typed live object .*\.secrets: element 0: associative list/,
+  });
+  assert.match(body.message, why);
   expect(await client.patch(path, mergePatch, { secrets: [{ name: 'y' }] }), 200);
   assert.deepEqual(fieldsOf(expect(await apply(path, configuration, 'one'), 200), 'one'), {
     'f:metadata': { 'f:labels': { 'f:l': {} } },

@@ -41,7 +41,7 @@ export class RbacAuthorizer implements Authorizer {
     const { granted, errors } = this.#resolver.resolve(user, namespace);
     const found = granted.find(({ rule }) => ruleAllows(rule, attributes));
     if (found !== undefined) return { allowed: true, reason: `RBAC: allowed by ${found.source}` };
-    return { allowed: false, reason: errors.length === 0 ? '' : `RBAC: ${joinErrors(errors)}` };
+    return { allowed: false, reason: errors.length === 0 ? '' : `rbac: RBAC: ${joinErrors(errors)}` };
   }
 
   rulesFor(user: User, namespace: string): UserRules {

@@ -142,11 +142,11 @@ export function decodeApply(bytes: Buffer, strict: boolean): ApplyBody {
   const messages = repeated.map(describeRepeated);
   if (strict && messages.length > 0) {
     const lines = messages.map((line) => `  ${line}`).join('\n');
-    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n${lines}`);
+    throw badRequest(`error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n${lines}`);
   }
   if (isMap(value)) return { value, repeated: messages };
   if (value === null || value === undefined) return { value: {}, repeated: [] };
-  throw badRequest('error decoding YAML: must be an object');
+  throw badRequest('error decoding patch: must be an object');
 }
 
 function parseApply(bytes: Buffer): YamlDocument {
@@ -154,7 +154,7 @@ function parseApply(bytes: Buffer): YamlDocument {
     return readYaml(bytes.toString(), 'kubernetes', exactNumbers);
   } catch (error) {
     if (!(error instanceof YamlProblem)) throw error;
-    throw badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${error.message}`);
+    throw badRequest(`error encoding patch: yaml: ${error.message}`);
   }
 }
 

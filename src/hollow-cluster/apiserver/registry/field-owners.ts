@@ -68,8 +68,8 @@ export function ownersAfterUpdate(
   try {
     return update(target, { before, after: draft }, known, writer);
   } catch (error) {
-    // Elements of a list without identity: upstream writes such an object without owners.
-    if (error instanceof ListElementError) return [];
+    // Elements of a list without identity: the fields of such an object keep their owners, as upstream.
+    if (error instanceof ListElementError) return known;
     throw error;
   }
 }
@@ -116,7 +116,7 @@ export function applyConfiguration(
   const live = show(target, before);
   const known = knownOrEarlier(target, stored, { subresource, now });
   const input = { live, applied, version, versions: versionsOf(target) };
-  const result = decideApply(input, known, { manager, subresource, now });
+  const result = typedLive(target, live, () => decideApply(input, known, { manager, subresource, now }));
   const beyond =
     manager === kubectlManager ? conflictsBeyondLastApplied(result.conflicts, live, version) : result.conflicts;
   if (!force && beyond.length > 0) throw applyConflict(beyond);
@@ -125,6 +125,16 @@ export function applyConfiguration(
     object: manager === kubectlManager ? updateLastApplied(object, body) : object,
     managers: shareOwners(result.managers),
   };
+}
+
+/** Throws a 500 ApiError if the stored object has elements of a list without identity. */
+function typedLive<T>(target: Target, live: JsonMap, decide: () => T): T {
+  try {
+    return decide();
+  } catch (error) {
+    if (!(error instanceof ListElementError)) throw error;
+    throw untyped(target, live, (about, why) => `failed to create typed live object (${about}): ${why}`);
+  }
 }
 
 function knownOrEarlier(

@@ -16,8 +16,6 @@ import type { KindRules } from '../plain-strategy.ts';
 import { isolateStatus } from '../strategy.ts';
 
 const taintEffects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
-const setOnce = ['podCIDRs', 'providerID'] as const;
-
 export const nodeRules: KindRules = {
   fieldLabels: { labels: ['spec.unschedulable'] },
   setDefaults: (draft) => {
@@ -94,7 +92,11 @@ function validateAddresses(draft: Draft): readonly FieldError[] {
 }
 
 function validateSetOnce(draft: Draft, stored: Draft): readonly FieldError[] {
-  return setOnce
-    .filter((field) => stored.spec?.[field] !== undefined && !sameJson(stored.spec[field], draft.spec?.[field]))
-    .map((field) => forbiddenField(`spec.${field}`, 'node updates may not change this field once it is set'));
+  const isChanged = (field: string): boolean =>
+    stored.spec?.[field] !== undefined && !sameJson(stored.spec[field], draft.spec?.[field]);
+  const ranges = 'node updates may not change podCIDR except from "" to valid';
+  return [
+    ...(isChanged('podCIDRs') ? [forbiddenField('spec.podCIDRs', ranges)] : []),
+    ...(isChanged('providerID') ? [invalidField('spec.providerID', null, 'field cannot be modified once set')] : []),
+  ];
 }

@@ -35,17 +35,17 @@ function validateRules(draft: Draft, isNamespaced: boolean): readonly FieldError
 }
 
 function validateRule(rule: MutableJsonMap, field: string, isNamespaced: boolean): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  if (isEmpty(rule['verbs'])) errors.push(requiredField(`${field}.verbs`, 'verbs must contain at least one value'));
-  const paths = rule['nonResourceURLs'];
-  if (!isEmpty(paths)) return [...errors, ...validatePaths(rule, field, isNamespaced)];
-  if (isEmpty(rule['apiGroups'])) {
-    errors.push(requiredField(`${field}.apiGroups`, 'resource rules must supply at least one api group'));
-  }
-  if (isEmpty(rule['resources'])) {
-    errors.push(requiredField(`${field}.resources`, 'resource rules must supply at least one resource'));
-  }
-  return errors;
+  const required = isEmpty(rule['nonResourceURLs']) ? missingOfResources(rule, field) : [];
+  const paths = isEmpty(rule['nonResourceURLs']) ? [] : validatePaths(rule, field, isNamespaced);
+  return [...paths, ...required, ...(isEmpty(rule['verbs']) ? [requiredField(`${field}.verbs`)] : [])];
+}
+
+function missingOfResources(rule: MutableJsonMap, field: string): readonly FieldError[] {
+  const needed = [
+    ['apiGroups', 'resource rules must supply at least one api group'],
+    ['resources', 'resource rules must supply at least one resource'],
+  ] as const;
+  return needed.filter(([name]) => isEmpty(rule[name])).map(([name, why]) => requiredField(`${field}.${name}`, why));
 }
 
 function validatePaths(rule: MutableJsonMap, field: string, isNamespaced: boolean): readonly FieldError[] {
