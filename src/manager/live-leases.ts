@@ -37,7 +37,7 @@ export class ApiLiveLeases implements LiveLeases {
     }
   }
 
-  async readAll(): Promise<ReadonlyMap<string, LeaseRead>> {
+  async readAll(patience: { readonly waitMsMax?: number } = {}): Promise<ReadonlyMap<string, LeaseRead>> {
     const leases = new Map<string, LeaseRead>();
     let next: string | undefined;
     do {
@@ -45,6 +45,7 @@ export class ApiLiveLeases implements LiveLeases {
       const page = await this.#api.list('leases', {
         namespace: nodeLeaseNamespace,
         limit: pageSize,
+        ...patience,
         signal: this.#signal,
         ...token,
       });

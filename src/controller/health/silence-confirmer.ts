@@ -148,7 +148,7 @@ export class SilenceConfirmer {
     const single = !isLastRead && this.#singles + suspects.length <= singleReadsMax;
     this.#waiting.clear();
     if (single) for (const suspect of suspects) this.#track(this.#readOne(suspect));
-    else this.#track(this.#readAll(suspects));
+    else this.#track(this.#readAll(suspects, isLastRead));
   }
 
   #track(read: Promise<void>): void {
@@ -166,11 +166,14 @@ export class SilenceConfirmer {
     }
   }
 
-  /** If the list fails, each lease is read separately, in batches, as long as reads succeed. */
-  async #readAll(suspects: readonly Suspect[]): Promise<void> {
+  /**
+   * If the list fails, each lease is read separately, in batches, as long as reads succeed; at once, as those do not need the
+   * watch cache of the API server, unless the list is the last read after failed ones.
+   */
+  async #readAll(suspects: readonly Suspect[], isLastRead: boolean): Promise<void> {
     this.#listing = new Set(suspects.map(({ node }) => node));
     try {
-      const live = await this.#options.live.readAll();
+      const live = await this.#options.live.readAll(isLastRead ? undefined : { waitMsMax: 0 });
       for (const suspect of suspects) {
         this.#answer(suspect, live.get(suspect.node) ?? { kind: 'missing' });
       }

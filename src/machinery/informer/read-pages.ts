@@ -1,4 +1,4 @@
-import { ApiError } from '../api/api-error.ts';
+import { apiReason } from '../api/api-error.ts';
 import type { KubeObject } from '../api/meta.ts';
 import type { ResourceName } from '../api/resources.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -75,6 +75,12 @@ const retryMs = 5_000;
 /** After this time without an answer the storage may have passed again any version that it went back to. */
 const unknownAfterMs = 15_000;
 
+/**
+ * A server that rejects lists as too many is asked for so long: the list of a complete state would be rejected too, and end a
+ * watch that delivers. kube-apiserver 1.37 answers so while its watch cache is behind etcd.
+ */
+const busyMsMax = 300_000;
+
 interface ReadVersionOptions {
   readonly api: Pick<KubeReader, 'list'>;
   readonly resource: ResourceName;
@@ -82,31 +88,41 @@ interface ReadVersionOptions {
   readonly clock: Clock;
 }
 
+interface ReadVersion {
+  readonly version: string;
+  /** Not read within {@link unknownAfterMs}: a version that is not older proves nothing. */
+  readonly isLate: boolean;
+}
+
 /**
- * The version of the storage, by a consistent read of one object. Any failure is retried, for {@link unknownAfterMs} at most
- * unless the server refuses to list at all: `unknown`. Undefined when the signal aborts before.
+ * The version of the storage, by a consistent read of one object. A failure is no evidence and is retried, for
+ * {@link patienceMs} at most: `unknown`. Undefined when the signal aborts before.
  */
 export async function readStorageVersion(
   { api, resource, selection, clock }: ReadVersionOptions,
   signal: AbortSignal,
-): Promise<{ readonly version: string } | 'unknown' | undefined> {
+): Promise<ReadVersion | 'unknown' | undefined> {
   const startedAtMs = clock.monotonicMs();
+  let isLate = false;
   while (!signal.aborted) {
     try {
       const read = (signal: AbortSignal): ReturnType<typeof api.list> =>
-        api.list(resource, { ...selection, limit: 1, signal });
+        api.list(resource, { ...selection, limit: 1, waitMsMax: 0, signal });
       const { metadata } = await callWithin({ clock, ms: retryMs, signal }, read);
-      return { version: metadata.resourceVersion ?? '' };
+      return { version: metadata.resourceVersion ?? '', isLate };
     } catch (error) {
-      const isLate = clock.monotonicMs() - startedAtMs >= unknownAfterMs;
-      if (isLate && !isRefused(error) && !signal.aborted) return 'unknown';
+      const ageMs = clock.monotonicMs() - startedAtMs;
+      isLate = ageMs >= unknownAfterMs;
+      if (ageMs >= patienceMs(error) && !signal.aborted) return 'unknown';
       await clock.sleep(retryMs, signal);
     }
   }
   return undefined;
 }
 
-/** A list would be refused too. */
-function isRefused(error: unknown): boolean {
-  return error instanceof ApiError && (error.reason === 'forbidden' || error.reason === 'unauthorized');
+/** Time after which another failure like this one ends the attempts. Without permission a list would be refused too. */
+function patienceMs(error: unknown): number {
+  const reason = apiReason(error);
+  if (reason === 'forbidden' || reason === 'unauthorized') return Infinity;
+  return reason === 'too-many-requests' ? busyMsMax : unknownAfterMs;
 }

@@ -332,9 +332,12 @@ export class Reflector<T extends object> {
     const read = await readStorageVersion(this.#options, signal);
     if (read === undefined) return;
     if (read === 'unknown') return this.#startOver('unverified');
-    const { version } = read;
+    const { version, isLate } = read;
     this.#options.onVersion?.(version);
-    if (!isOlder(version, resourceVersion)) return;
+    if (!isOlder(version, resourceVersion)) {
+      if (isLate) this.#startOver('unverified');
+      return;
+    }
     this.noticeRollback();
     this.#options.onRollback?.();
   }

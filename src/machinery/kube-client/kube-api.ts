@@ -123,8 +123,9 @@ export class HttpKubeApi implements KubeReader, KubeWriter, PodBinder {
     options: ListOptions & ListTaking & { readonly signal: AbortSignal },
   ): Promise<ListPage> {
     const path = `${collectionPath(resource, options.namespace)}${listQuery(options)}`;
-    const { signal, each } = options;
-    const request = { method: 'GET', path, signal, accept: this.#accept(resource) } as const;
+    const { signal, each, waitMsMax } = options;
+    const patience = waitMsMax === undefined ? {} : { waitMsMax };
+    const request = { method: 'GET', path, signal, accept: this.#accept(resource), ...patience } as const;
     if (each === undefined) return this.#readList(resource, request);
     let isSpent = false;
     const take = (item: KubeObject): void => {

@@ -27,6 +27,11 @@ export interface ListTaking {
    * page's items. A reader may ignore it and return all objects as items. If the list fails, the objects are incomplete.
    */
   readonly each?: (item: KubeObject) => void;
+  /**
+   * Milliseconds that the list may wait for its retries in all, Retry-After included. 0: its caller decides on a rejection at
+   * once. Absent: as the reader does.
+   */
+  readonly waitMsMax?: number;
 }
 
 /** An object, or a whole event, whose bytes could not be decoded. It is skipped; the objects around it are not. */

@@ -11,8 +11,11 @@ export type LeaseRead =
 export interface LiveLeases {
   /** The current lease of this node. Never rejects. */
   readOne(node: string): Promise<LeaseRead>;
-  /** All current leases, by node; an absent one is missing. Rejects with an ApiError. */
-  readAll(): Promise<ReadonlyMap<string, LeaseRead>>;
+  /**
+   * All current leases, by node; an absent one is missing. Rejects with an ApiError. `waitMsMax`: as of a list
+   * (`machinery/ports/kube-reader.ts`).
+   */
+  readAll(patience?: { readonly waitMsMax: number }): Promise<ReadonlyMap<string, LeaseRead>>;
   /**
    * The cheapest read that succeeds only if the API server and its storage work. Resolves with the resourceVersion of the
    * response. Rejects with an ApiError.

@@ -86,7 +86,7 @@ export class SimulatedClient implements KubeReader, KubeWriter {
 
   async list(
     resource: ResourceName,
-    { each, ...options }: ListOptions & ListTaking & { readonly signal: AbortSignal },
+    { each, waitMsMax, ...options }: ListOptions & ListTaking & { readonly signal: AbortSignal },
   ): Promise<ListPage> {
     const line = this.#line('list', resource, '');
     const carryOut = async (server: SimulatedApiServer): Promise<ListPage> => {
@@ -94,7 +94,8 @@ export class SimulatedClient implements KubeReader, KubeWriter {
       const isUndecodable = this.#options.network.undecodable(line, server.name);
       return isUndecodable === undefined ? page : withoutUndecodable(page, isUndecodable);
     };
-    const page = await this.#send({ line, options, carryOut });
+    const patience = waitMsMax === undefined ? {} : { waitMsMax };
+    const page = await this.#send({ line, options, ...patience, carryOut });
     if (each === undefined) return page;
     for (const item of page.items) each(item);
     return { ...page, items: [] };

@@ -263,6 +263,14 @@ describe('the API over HTTP', () => {
       assert.ok((second?.atMs ?? 0) - (first?.atMs ?? 0) >= 990);
     });
 
+    test('a list whose caller decides at once does not wait for Retry-After', async () => {
+      script((request) => request.answer(429, 'later', { 'retry-after': '1' }));
+      const refused = await failed(api.list('nodes', { limit: 1, waitMsMax: 0, signal: signal() }));
+      assert.deepEqual(refused, ['too-many-requests', 1_000, 429]);
+      assert.equal(server.requests.length, 1);
+      assert.doesNotMatch(String(server.requests[0]?.url), /wait/i);
+    });
+
     test('a read of one object never waits: Retry-After rejects it at once', async () => {
       script((request) => request.answer(429, 'later', { 'retry-after': '1' }));
       assert.deepEqual(await failed(getNode()), ['too-many-requests', 1_000, 429]);

@@ -19,6 +19,8 @@ describe('confirming that nodes are silent', () => {
   let underway: number;
   let underwayMax: number;
   let read: string[];
+  /** How long each list of all leases may wait for its retries. */
+  let patience: ({ readonly waitMsMax: number } | undefined)[];
   /** What a list of all leases comes to. */
   let readAll: () => Promise<ReadonlyMap<string, LeaseRead>>;
   /** How long the read of this lease takes, and what it comes to. */
@@ -28,11 +30,18 @@ describe('confirming that nodes are silent', () => {
     clock = new ManualClock();
     decisions = [];
     read = [];
+    patience = [];
     [wakeUps, underway, underwayMax] = [0, 0, 0];
     readAll = () => Promise.reject(new ApiError({ reason: 'unavailable', message: 'scripted' }));
     readOne = () => ({ takesMs: 0, answer: missing });
     confirmer = new SilenceConfirmer({
-      live: { readAll: () => readAll(), readOne: readSlowly },
+      live: {
+        readAll: (waits) => {
+          patience.push(waits);
+          return readAll();
+        },
+        readOne: readSlowly,
+      },
       leases: new MutationCache<LeaseView>(() => undefined),
       loss: { evaluate: () => 'over', forget: () => undefined, size: 0 },
       options: { current: () => ({ leaseConfirmationHoldMs: holdMs }) },
@@ -168,6 +177,19 @@ describe('confirming that nodes are silent', () => {
     assert.equal(answers.at(-1), 'renewed');
     assert.equal(answers.filter((answer) => answer === 'unconfirmed').length, 12);
     assert.equal(decisions.filter(({ kind }) => kind === 'silence-confirmed-by-cache').length, 0);
+  });
+
+  test('a list that single reads replace does not wait for Retry-After, and the list that is the last read does', async () => {
+    ask(names(20));
+    await clock.advance(1_000);
+    assert.deepEqual(patience, [{ waitMsMax: 0 }]);
+    const error = new ApiError({ reason: 'too-many-requests', message: 'scripted', code: 429, retryAfterMs: 1_000 });
+    readOne = () => ({ takesMs: 0, answer: { kind: 'unreadable', error } });
+    for (let passedMs = 0; passedMs <= holdMs; passedMs += 5_000) {
+      ask(['n99']);
+      await clock.advance(5_000);
+    }
+    assert.deepEqual(patience.slice(1), [undefined]);
   });
 
   test('rejected credentials of two hours ago do not shorten the hold of a node today', async () => {

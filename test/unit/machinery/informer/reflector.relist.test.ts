@@ -142,6 +142,55 @@ describe('an informer that lists again', () => {
     assert.equal(world.relists('unverified'), 1);
   });
 
+  const tooMany = new ApiError({ reason: 'too-many-requests', code: 429, retryAfterMs: 1_000, message: 'scripted' });
+
+  /** The check is answered 429 once in five seconds from now on. */
+  async function refuseChecks(times: number, from = 0): Promise<void> {
+    for (let checks = from; checks < from + times; checks += 1) {
+      await world.api.checks[checks]?.refuse(tooMany);
+      await world.clock.advance(5_000);
+    }
+  }
+
+  test('a version whose read is answered 429 leaves the stream open, and a list follows when it is answered', async () => {
+    world.api.holdsChecks = true;
+    await (await world.synced('n1')).fail('unavailable');
+    const second = await nextWatchAt('100');
+    await refuseChecks(12);
+    assert.deepEqual([second.closed, world.api.waiting, world.relists('unverified')], [false, 0, 0]);
+    await world.api.checks[12]?.answer(versioned('100'));
+    assert.deepEqual(
+      [second.closed, rollbacks],
+      [true, 0],
+      'the storage may have gone back and passed the version again',
+    );
+    await world.clock.advance(retryMs);
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('unverified'), 1);
+  });
+
+  test('a version whose read is answered 429 for five minutes is unknown', async () => {
+    world.api.holdsChecks = true;
+    await (await world.synced('n1')).fail('unavailable');
+    const second = await nextWatchAt('100');
+    for (let checks = 0; checks < 60; checks += 6) {
+      await refuseChecks(6, checks);
+      await second.send(bookmark('101'));
+    }
+    assert.equal(second.closed, false);
+    await refuseChecks(1, 60);
+    assert.equal(second.closed, true);
+  });
+
+  test('a rollback that is read late is one', async () => {
+    world.api.holdsChecks = true;
+    await (await world.synced('n1')).fail('unavailable');
+    await nextWatchAt('100');
+    await refuseChecks(6);
+    await world.api.checks[6]?.answer(versioned('40'));
+    assert.equal(rollbacks, 1);
+  });
+
   test('a version that may not be read leaves the stream as it is', async () => {
     world.api.holdsChecks = true;
     const refusal = new ApiError({ reason: 'forbidden', message: 'scripted' });
