@@ -30,17 +30,17 @@ function checkToleration(
   if (toleration['tolerationSeconds'] !== undefined && effect !== 'NoExecute') {
     errors.push(invalidField(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
   }
-  const comparing = options.comparingTolerations && (operator === 'Lt' || operator === 'Gt');
-  errors.push(
-    ...(comparing
-      ? checkComparedValue(textAt(toleration, 'value'), `${path}.value`)
-      : checkTolerationValue(toleration, operator ?? '', path)),
-  );
+  errors.push(...checkTolerationValue(toleration, path, options));
   return effect === '' ? errors : [...errors, ...checkOneOf(toleration, 'effect', path, effects)];
 }
 
-function checkTolerationValue(toleration: MutableJsonMap, operator: string, path: string): readonly FieldError[] {
-  const [field, value] = [`${path}.operator`, textAt(toleration, 'value')];
+function checkTolerationValue(
+  toleration: MutableJsonMap,
+  path: string,
+  { comparingTolerations }: PodValidationOptions,
+): readonly FieldError[] {
+  const [operator, value] = [textAt(toleration, 'operator'), textAt(toleration, 'value')];
+  const field = `${path}.operator`;
   switch (operator) {
     case '':
     case 'Equal': {
@@ -51,7 +51,9 @@ function checkTolerationValue(toleration: MutableJsonMap, operator: string, path
       return value === '' ? [] : [invalidField(field, value, "value must be empty when `operator` is 'Exists'")];
     case 'Lt':
     case 'Gt':
-      return [unsupportedField(field, operator, ['Equal', 'Exists', 'Lt', 'Gt'])];
+      return comparingTolerations
+        ? checkComparedValue(value, `${path}.value`)
+        : [unsupportedField(field, operator, ['Equal', 'Exists', 'Lt', 'Gt'])];
     default:
       return [unsupportedField(field, operator, ['Equal', 'Exists'])];
   }
