@@ -87,7 +87,12 @@ describe('a kubelet with static pods', () => {
     const message = 'containers with unready status: [c]';
     const seen = status?.conditions?.map(({ lastTransitionTime: _since, ...condition }) => condition);
     assert.deepEqual(seen, [
-      { type: 'PodReadyToStartContainers', status: 'False' },
+      {
+        type: 'PodReadyToStartContainers',
+        status: 'False',
+        reason: 'PodSandboxNotReady',
+        message: 'pod sandbox is not ready',
+      },
       { type: 'Ready', status: 'False', reason: 'ContainersNotReady', message },
       { type: 'ContainersReady', status: 'False', reason: 'ContainersNotReady', message },
     ]);

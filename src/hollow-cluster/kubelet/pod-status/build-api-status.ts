@@ -2,7 +2,7 @@ import { type Condition, findCondition, listConditions } from '../../../machiner
 import type { ContainerStatus, Pod, PodPhase } from '../../../machinery/api/pod.ts';
 import { parseTimestamp } from '../../../machinery/api/timestamps.ts';
 import { isEndPhase } from '../pod-config/classify-pod.ts';
-import { findLatest, listRegular, listSandboxes } from '../runtime/decide-restart.ts';
+import { hasActiveRegular } from '../runtime/decide-restart.ts';
 import type { ProbeResults, RuntimePodStatus, Waiting } from '../runtime/pod-runtime.ts';
 import { buildContainerStatuses, buildInitStatuses } from './build-container-statuses.ts';
 import { buildOwnConditions, ownConditionTypes, selectObservedGeneration } from './build-own-conditions.ts';
@@ -34,14 +34,15 @@ export interface StatusSources {
  * conditions and the start time.
  */
 export function buildApiStatus(sources: StatusSources): PodStatus {
-  const { pod, runtime } = sources;
+  const { pod, runtime, isWorkerTerminal } = sources;
   const previous = sources.previous ?? pod.status ?? {};
   const containerStatuses = buildContainerStatuses({ ...sources, previous: previous.containerStatuses });
   const initStatuses = buildInitStatuses({ ...sources, previous: previous.initContainerStatuses });
   const statuses = [...(initStatuses ?? []), ...containerStatuses];
   const end = classifyPhase(sources, previous, statuses);
   const others = selectOthers(pod, previous);
-  const own = buildOwnConditions({ pod, runtime, previous, phase: end.phase, statuses, others });
+  const { phase } = end;
+  const own = buildOwnConditions({ pod, runtime, previous, phase, isWorkerTerminal, statuses, others });
   const resources = buildPodResources(pod);
   return {
     ...end,
@@ -67,7 +68,7 @@ function classifyPhase(sources: StatusSources, previous: PodStatus, statuses: re
   const stored = pod.status ?? {};
   const storedEnd = isEndPhase(stored.phase) ? stored.phase : undefined;
   if (isOverdue(sources, previous)) return { phase: storedEnd ?? 'Failed', ...deadlineExceeded };
-  const hasInitialized = hasActiveContainer(sources);
+  const hasInitialized = hasActiveRegular(pod, sources.runtime);
   const seen = classifyPodPhase({ pod, statuses, isWorkerTerminal, hasInitialized });
   const phase = isEndPhase(previous.phase) ? previous.phase : (storedEnd ?? seen);
   return { phase: storedEnd ?? phase, ...(phase === previous.phase ? keptReason(previous, stored) : {}) };
@@ -81,16 +82,6 @@ function keptReason(previous: PodStatus, stored: PodStatus): Pick<PodStatus, 're
   const reason = previous.reason ?? stored.reason;
   const message = previous.message ?? stored.message;
   return { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
-}
-
-/** True if a regular container was created in the running sandbox. */
-function hasActiveContainer({ pod, runtime }: StatusSources): boolean {
-  const newest = listSandboxes(runtime)[0];
-  if (newest?.state !== 'running') return false;
-  return listRegular(pod).some(({ name }) => {
-    const latest = findLatest(runtime, name);
-    return latest !== undefined && (latest.sandboxId ?? newest.id) === newest.id;
-  });
 }
 
 /** Conditions of other clients as on the API server, and the last DisruptionTarget of this kubelet. */

@@ -1,6 +1,6 @@
 import { type Condition, findCondition, listConditions } from '../../../machinery/api/conditions.ts';
 import type { Container, ContainerStatus, Pod, PodPhase } from '../../../machinery/api/pod.ts';
-import { isSidecar, listInits, listRegular, needsSandbox } from '../runtime/decide-restart.ts';
+import { describeSandboxProblem, isSidecar, listInits, listRegular } from '../runtime/decide-restart.ts';
 import type { RuntimePodStatus } from '../runtime/pod-runtime.ts';
 
 interface ConditionSources {
@@ -9,6 +9,7 @@ interface ConditionSources {
   /** The last status. */
   readonly previous: NonNullable<Pod['status']>;
   readonly phase: PodPhase;
+  readonly isWorkerTerminal: boolean;
   /** Statuses of all its containers, including init containers. */
   readonly statuses: readonly ContainerStatus[];
   /** Conditions of other clients: readiness gates refer to them. */
@@ -36,12 +37,26 @@ export function buildOwnConditions(sources: ConditionSources): readonly Conditio
   const build = (type: string, finding: Finding): Condition => ({ type, lastProbeTime: null, ...observed, ...finding });
   const containersReady = buildContainersReady(sources);
   return [
-    build('PodReadyToStartContainers', needsSandbox(sources.runtime) ? { status: 'False' } : isTrue),
+    build('PodReadyToStartContainers', buildReadyToStart(sources)),
     build('Initialized', buildInitialized(sources)),
     build('Ready', buildReady(sources, containersReady)),
     build('ContainersReady', containersReady),
     build('PodScheduled', isTrue),
   ];
+}
+
+/** True when the pod has a sandbox with its network (kubelet `GeneratePodReadyToStartContainersCondition`). */
+function buildReadyToStart({ runtime, previous, isWorkerTerminal }: ConditionSources): Finding {
+  // A kubelet keeps the sandbox of a stopped pod until garbage collection; a hollow node keeps what was reported of it.
+  const known = findCondition(listConditions(previous.conditions), 'PodReadyToStartContainers');
+  const isRemoved = isWorkerTerminal && runtime.containers.length === 0;
+  if (isRemoved && known?.status === 'False') return selectFinding(known);
+  const message = describeSandboxProblem(runtime);
+  return message === undefined ? isTrue : { status: 'False', reason: 'PodSandboxNotReady', message };
+}
+
+function selectFinding({ status, reason = '', message = '' }: Condition): Finding {
+  return { status, ...(reason === '' ? {} : { reason }), ...(message === '' ? {} : { message }) };
 }
 
 /** True when all containers are ready (kubelet `GenerateContainersReadyCondition`). */

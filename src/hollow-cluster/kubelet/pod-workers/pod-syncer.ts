@@ -77,8 +77,9 @@ export class PodSyncer implements PodSteps {
     const conditions = listConditions(apiStatus?.conditions);
     const known = findCondition(conditions, 'PodReadyToStartContainers');
     if (apiStatus === undefined || known === undefined || known.status === 'True') return;
-    const others = conditions.map((condition) => (condition === known ? { ...known, status: 'True' } : condition));
-    statuses.set(pod, { ...apiStatus, conditions: others });
+    const { reason: _reason, message: _message, ...rest } = known;
+    const updated = conditions.map((condition) => (condition === known ? { ...rest, status: 'True' } : condition));
+    statuses.set(pod, { ...apiStatus, conditions: updated });
   }
 
   async terminating({ pod, status, graceMs, ends }: TerminatingStep, signal: AbortSignal): Promise<void> {

@@ -1,11 +1,13 @@
 import type { Container, Pod } from '../../../machinery/api/pod.ts';
 import {
+  describeSandboxProblem,
+  findActive,
   findLatest,
+  hasActiveRegular,
   isSidecar,
   listInits,
   listRegular,
   listSandboxes,
-  needsSandbox,
   restartsAfter,
   shouldStart,
 } from './decide-restart.ts';
@@ -43,7 +45,7 @@ interface Observed {
 
 /** The actions that bring a pod from its status to its spec (upstream `computePodActions`). */
 export function decidePodActions(pod: Pod, status: RuntimePodStatus, probes: ProbeResults): PodActions {
-  if (needsSandbox(status)) return decideNewSandbox(pod, status);
+  if (describeSandboxProblem(status) !== undefined) return decideNewSandbox(pod, status);
   const observed = { pod, status, probes };
   const init = decideInit(observed);
   if (init.failed) return { ...nothing, killPod: true };
@@ -153,13 +155,13 @@ interface InitWalk {
 }
 
 /**
- * Walks the init containers from the last to the first: those before one that has run have completed, even if the
- * runtime does not have them any more (upstream `computeInitContainerActions`).
+ * Walks the init containers of the current sandbox from the last to the first: those before one that has run have completed,
+ * even if the runtime does not have them any more (upstream `computeInitContainerActions`).
  */
 function decideInit(observed: Observed): InitWalk {
   const { pod, status } = observed;
   const containers = listInits(pod);
-  const passed = hasLiveRegularContainer(pod, status);
+  const passed = hasActiveRegular(pod, status);
   const initialized = passed || containers.length === 0;
   const walk: InitWalk = { initialized, passed, failed: false, toStart: [], toKill: [] };
   for (const container of containers.toReversed()) if (!walk.failed) stepInit(walk, observed, container);
@@ -168,16 +170,9 @@ function decideInit(observed: Observed): InitWalk {
   return { ...walk, initialized: walk.initialized && !walk.failed, toStart: walk.toStart.reverse() };
 }
 
-function hasLiveRegularContainer(pod: Pod, status: RuntimePodStatus): boolean {
-  return listRegular(pod).some(({ name }) => {
-    const state = findLatest(status, name)?.state;
-    return state === 'running' || state === 'created';
-  });
-}
-
 function stepInit(walk: InitWalk, observed: Observed, container: Container): void {
   const { pod, status } = observed;
-  const latest = findLatest(status, container.name);
+  const latest = findActive(status, container.name);
   if (latest === undefined) {
     if (walk.passed && isSidecar(container)) walk.toStart.push(container);
     return;

@@ -49,12 +49,28 @@ export function listSandboxes(status: RuntimePodStatus): readonly RuntimeContain
   return status.containers.filter((each) => each.kind === 'sandbox');
 }
 
+/** The newest container of this name, if it was created in the newest sandbox and that is ready. */
+export function findActive(status: RuntimePodStatus, name: string): RuntimeContainerStatus | undefined {
+  const newest = listSandboxes(status)[0];
+  const latest = findLatest(status, name);
+  const isActive = newest?.state === 'running' && (latest?.sandboxId ?? newest.id) === newest.id;
+  return isActive ? latest : undefined;
+}
+
+/** True if a regular container was created in the ready sandbox (upstream `HasAnyActiveRegularContainerStarted`). */
+export function hasActiveRegular(pod: Pod, status: RuntimePodStatus): boolean {
+  return listRegular(pod).some(({ name }) => findActive(status, name) !== undefined);
+}
+
 /**
- * True if a pod needs a new sandbox: it has none, its newest is not ready, or more than one is (upstream
- * `PodSandboxChanged`).
+ * Why a pod needs a new sandbox, as in the message of its condition PodReadyToStartContainers; undefined if it needs none
+ * (upstream `PodSandboxChanged`).
  */
-export function needsSandbox(status: RuntimePodStatus): boolean {
+export function describeSandboxProblem(status: RuntimePodStatus): string | undefined {
   const sandboxes = listSandboxes(status);
+  const [newest] = sandboxes;
+  if (newest === undefined) return 'no pod sandbox exists';
   const up = sandboxes.filter((each) => each.state === 'running');
-  return sandboxes[0]?.state !== 'running' || up.length > 1;
+  if (up.length > 1) return 'multiple pod sandboxes are ready and need to be reconciled';
+  return newest.state === 'running' ? undefined : 'pod sandbox is not ready';
 }

@@ -175,7 +175,7 @@ export class FakeRuntime implements PodRuntime {
     if (again && listSandboxes(status).length > 0) this.#record(pod, undefined, runtimeEvent.sandboxChanged());
     if (actions.killPod) await stopper.stopPod(targetOf(pod), graceMsOf(pod), signal);
     for (const kill of actions.toKill) await stopper.stopContainer(pod, kill, kill.graceMs ?? graceMsOf(pod), signal);
-    // Exited init containers of an earlier sandbox would count as completed in the new one.
+    // Of the init containers that have exited, none of an earlier sandbox is kept, and of each name the newest.
     const exited = status.containers.filter(({ kind, state }) => kind === 'init' && state === 'exited');
     const stale = again ? exited : exited.filter(({ name }, at) => exited.findIndex((each) => each.name === name) < at);
     if (stale.length > 0) this.#options.host.remove(targetOf(pod).uid, new Set(stale.map(({ id }) => id)));

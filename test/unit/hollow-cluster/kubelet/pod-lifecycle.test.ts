@@ -67,7 +67,9 @@ describe('a pod on a hollow kubelet', () => {
     );
     const [waiting, sandbox, running] = patches('web', from);
     assert.equal(waiting?.['$setElementOrder/conditions'], undefined);
-    assert.deepEqual(sandbox?.['conditions'], [{ type: 'PodReadyToStartContainers', status: 'True' }]);
+    assert.deepEqual(sandbox?.['conditions'], [
+      { type: 'PodReadyToStartContainers', status: 'True', reason: null, message: null },
+    ]);
     assert.deepEqual(Object.keys(sandbox ?? {}), ['$setElementOrder/conditions', 'conditions']);
     assert.deepEqual([running?.['phase'], running?.['podIP']], ['Running', '10.128.0.1']);
   });

@@ -73,7 +73,14 @@ describe('the status of a pod', () => {
       phase: 'Pending',
       observedGeneration: 1,
       conditions: [
-        { type: 'PodReadyToStartContainers', lastProbeTime: null, observedGeneration: 1, status: 'False' },
+        {
+          type: 'PodReadyToStartContainers',
+          lastProbeTime: null,
+          observedGeneration: 1,
+          status: 'False',
+          reason: 'PodSandboxNotReady',
+          message: 'no pod sandbox exists',
+        },
         { type: 'Initialized', lastProbeTime: null, observedGeneration: 1, status: 'True' },
         ...['Ready', 'ContainersReady'].map((type) => ({
           type,
@@ -353,9 +360,23 @@ describe('the end of a pod', () => {
     await life.world.runtime.killPod(targetOf(life.pod), 5_000, life.world.signal);
     const status = life.say({ isWorkerTerminal: true });
     assert.equal(status.phase, 'Succeeded');
-    assert.deepEqual(conditionOf(status, 'PodReadyToStartContainers'), ['False']);
+    assert.deepEqual(conditionOf(status, 'PodReadyToStartContainers'), [
+      'False',
+      'PodSandboxNotReady',
+      'pod sandbox is not ready',
+    ]);
     assert.deepEqual(conditionOf(status, 'Initialized'), ['True', 'PodCompleted']);
     assert.deepEqual(conditionOf(status, 'Ready'), ['False', 'PodCompleted']);
+  });
+
+  it('keeps what was reported of the sandbox of a stopped pod when the runtime has removed it', async () => {
+    const life = await begin(makePod('web'));
+    await life.world.runtime.killPod(targetOf(life.pod), 5_000, life.world.signal);
+    life.say({ isWorkerTerminal: true });
+    life.world.runtime.pruneContainers(life.pod.metadata.uid ?? '', 0);
+    const status = life.say({ isWorkerTerminal: true });
+    const reported = ['False', 'PodSandboxNotReady', 'pod sandbox is not ready'];
+    assert.deepEqual(conditionOf(status, 'PodReadyToStartContainers'), reported);
   });
 
   it('is final, whatever the runtime reports, on the kubelet and on the API server', async () => {

@@ -66,6 +66,7 @@ const onFailure = { restartPolicy: 'OnFailure' };
 const inits = { initContainers: [named('i1'), named('i2')] };
 const sidecars = { initContainers: [sidecar('s1'), sidecar('s2')] };
 const c = (state: RuntimeState, exitCode?: number) => seen('c', state, 'container', exitCode);
+const earlier = (each: RuntimeContainerStatus) => ({ ...each, sandboxId: 'earlier' });
 const i = (name: string, state: RuntimeState, exitCode?: number) => seen(name, state, 'init', exitCode);
 
 describe('the actions of a sync', () => {
@@ -97,6 +98,13 @@ describe('the actions of a sync', () => {
     ['the second has completed, the first was removed', decide(inits, i('i2', 'exited'), up), 'start c'],
     ['both init containers have completed', decide(inits, i('i2', 'exited'), i('i1', 'exited'), up), 'start c'],
     ['init containers were removed, the pod runs', decide(inits, c('running'), up), ''],
+    ['init containers were removed, the container exited', decide(inits, c('exited', 1), up), 'start c'],
+    ['a container runs in an earlier sandbox only', decide(inits, earlier(c('running')), up), 'start i1'],
+    [
+      'an init container has completed in an earlier sandbox',
+      decide(inits, i('i1', 'running'), earlier(i('i2', 'exited')), up),
+      '',
+    ],
     ['the first init container is in state unknown', decide(inits, i('i1', 'unknown'), up), 'kill i1, start i1'],
     ['the same with restart policy Never', decide({ ...inits, ...never }, i('i1', 'unknown'), up), 'kill all'],
     ['an init container was created but not started', decide(inits, i('i1', 'created'), up), 'start i1'],
