@@ -48,7 +48,7 @@ export interface HollowFleetOptions {
   readonly logger: Logger;
   /** For the two informers that the fleet shares and the requests of its nodes; nothing is recorded when absent. */
   readonly meter?: Meter;
-  /** Overrides of the profile v1.36, or of v1.8 if that is its kind. */
+  /** Overrides of the profile v1.37, or of v1.8 if that is its kind. */
   readonly profile?: Partial<KubeletProfile>;
   /** Overrides of the default machine, on every node. */
   readonly machine?: Partial<Pick<Machine, 'cpuCores' | 'memoryMiB' | 'ephemeralStorageMiB' | 'podsMax'>>;
@@ -232,8 +232,8 @@ export class HollowFleet {
       clock,
       requestTimeoutMs: heartbeatTimeoutMs(profile),
     });
-    const [router, nodesSynced] = [this.#router, () => this.#nodes.hasSynced()];
-    const source = apiSource({ nodeName: name, router, connection: client, clock: this.#options.clock, nodesSynced });
+    const [router, isNodeKnown] = [this.#router, () => this.#nodes.store.get(name) !== undefined];
+    const source = apiSource({ nodeName: name, router, connection: client, clock: this.#options.clock, isNodeKnown });
     const own = { ...buildMachine(index), ...machine };
     const kubelet = new HollowKubelet({
       name,

@@ -7,7 +7,7 @@ import { isTerminating, podFullName } from './classify-pod.ts';
 import type { PodRouter } from './pod-router.ts';
 import type { PodSource, SendPods } from './pod-update.ts';
 
-/** Period in which the informers are checked for their initial list (kubelet `config.WaitForAPIServerSyncPeriod`). */
+/** Period in which the informers are checked at the start (kubelet `config.WaitForAPIServerSyncPeriod`). */
 const syncedPollMs = 1_000;
 
 interface ApiSourceOptions {
@@ -15,8 +15,11 @@ interface ApiSourceOptions {
   readonly router: PodRouter;
   readonly connection: NodeConnection;
   readonly clock: Clock;
-  /** True once the kubelet's own node was listed, or is known not to exist. Absent: do not wait for it. */
-  readonly nodesSynced?: () => boolean;
+  /**
+   * True if the kubelet has observed its own node. No pods are received before that, but they are if it is deleted later
+   * (kubelet `newNodeHasSyncedFunc`). Absent: do not wait for it.
+   */
+  readonly isNodeKnown?: () => boolean;
 }
 
 /**
@@ -56,8 +59,8 @@ class ApiSourceLoop extends RestingLoop {
   }
 
   #isSynced(): boolean {
-    const { router, nodesSynced } = this.#options;
-    return nodesSynced?.() !== false && router.hasSynced();
+    const { router, isNodeKnown } = this.#options;
+    return isNodeKnown?.() !== false && router.hasSynced();
   }
 
   /** A disconnected node receives no changes. */

@@ -75,6 +75,17 @@ describe('a fleet of hollow nodes', () => {
     await fleet.whenRegistered(life.signal);
   });
 
+  it('runs no bound pod before its own node is registered, whatever other nodes exist', async () => {
+    await api.create('nodes', { metadata: { name: 'other' } });
+    api.fail('create', 'nodes', 'unavailable', 18);
+    await bind('web', 'node-0');
+    await clock.advance(6 * secondMs);
+    assert.equal(node('node-0'), undefined);
+    assert.equal(pod('web')?.status?.phase, undefined);
+    await clock.advance(20 * secondMs);
+    assert.equal(pod('web')?.status?.phase, 'Running');
+  });
+
   it('gives each node a lease owned by the node, and renews it four times per lease duration', async () => {
     await clock.advance(20 * secondMs);
     const before = api.count('replace', 'leases');

@@ -31,8 +31,8 @@ describe('pods that the API server binds to a node', () => {
     const connection = new FaultInjectingClient({ api, clock, requestTimeoutMs: 1_000 });
     const life = new AbortController();
     const { signal } = life;
-    let nodesSynced = true;
-    const source = apiSource({ nodeName: 'n1', router, connection, clock, nodesSynced: () => nodesSynced });
+    let isNodeKnown = true;
+    const source = apiSource({ nodeName: 'n1', router, connection, clock, isNodeKnown: () => isNodeKnown });
     const config = new PodConfig({ sources: ['file', 'http', 'api'], clock, recorder: new RecordingRecorder() });
     const running: Promise<void>[] = [];
     const disconnect = router.connect();
@@ -70,10 +70,10 @@ describe('pods that the API server binds to a node', () => {
       const uid = api.peek('pods', `default/${name}`)?.metadata.uid ?? '';
       await api.delete('pods', { namespace: 'default', name }, { uid, gracePeriodSeconds: graceSeconds, signal });
     };
-    const setNodesSynced = (synced: boolean): void => {
-      nodesSynced = synced;
+    const setNodeKnown = (known: boolean): void => {
+      isNodeKnown = known;
     };
-    return { api, connection, clock, config, logger, remove, runSource, setNodesSynced, source, start, sent, jam };
+    return { api, connection, clock, config, logger, remove, runSource, setNodeKnown, source, start, sent, jam };
   }
 
   it('are delivered when they are added, changed and removed', async () => {
@@ -106,14 +106,17 @@ describe('pods that the API server binds to a node', () => {
     assert.deepEqual(seen, [['a']]);
   });
 
-  it('are not requested before the node is synced', async () => {
-    const { api, setNodesSynced, start, sent } = aWorld();
-    setNodesSynced(false);
+  it('are not delivered before the kubelet has observed its own node, but after its deletion', async () => {
+    const { api, setNodeKnown, start, sent } = aWorld();
+    setNodeKnown(false);
     await api.create('pods', aPod('a', onN1));
     await start();
     assert.deepEqual(await sent(10_000), []);
-    setNodesSynced(true);
+    setNodeKnown(true);
     assert.deepEqual(await sent(1_000), ['ADD a']);
+    setNodeKnown(false);
+    await api.create('pods', aPod('b', onN1));
+    assert.deepEqual(await sent(), ['ADD b']);
   });
 
   it('are not delivered while the connection is cut; their current state is delivered when it is restored', async () => {
