@@ -14,6 +14,7 @@ import { buildNode } from './node-status/build-node.ts';
 import { NodeComposer } from './node-status/node-composer.ts';
 import type { NodeOptions } from './node-status/node-options.ts';
 import { Registrar } from './node-status/registrar.ts';
+import { NodeReference } from './node-status/node-reference.ts';
 import { StatusPublisher } from './node-status/status-publisher.ts';
 
 export interface NodeManagerOptions extends NodeOptions {
@@ -38,6 +39,7 @@ export class NodeManager {
   readonly pressure: PressureMonitor;
   readonly shutdown: NodeShutdown;
   readonly #options: NodeManagerOptions;
+  readonly #reference: NodeReference;
   readonly #composer: NodeComposer;
   readonly #leases: LeaseRenewer;
   readonly #publisher: StatusPublisher;
@@ -47,8 +49,10 @@ export class NodeManager {
 
   constructor(options: NodeManagerOptions) {
     const { name, profile, clock, logger, recorder, machine, activePods: pods, kill } = options;
+    // Without the uid, as in the Events of a kubelet about evictions and shutdowns.
     const node = buildNodeReference(name);
     this.#options = options;
+    this.#reference = new NodeReference(options);
     this.machine = machine;
     this.runtime = new RuntimeState({
       runtime: options.runtime,
@@ -56,7 +60,7 @@ export class NodeManager {
       logger,
       healthChecks: options.healthChecks,
       checkPeriodMs: profile.runtimeCheckPeriodMs,
-      awaitsStorage: profile.kind === 'v1.36',
+      awaitsStorage: profile.kind === 'v1.37',
     });
     const common = { node, recorder, clock, logger, pods, kill };
     this.pressure = new PressureMonitor({ ...common, machine, isCleanedUp: options.isCleanedUp });
@@ -65,7 +69,7 @@ export class NodeManager {
       groups: planShutdownGroups(profile),
       publish: (signal) => this.#publisher.publish(signal),
     });
-    this.#composer = new NodeComposer(options, this);
+    this.#composer = new NodeComposer({ ...options, reference: this.#reference }, this);
     this.#publisher = new StatusPublisher(options, this.#composer);
     this.#leases = new LeaseRenewer(options);
   }
@@ -101,10 +105,10 @@ export class NodeManager {
    * stay as they are, like those of a node that crashed. Records the Starting event.
    */
   loops(): readonly Loop[] {
-    const { name, profile, recorder } = this.#options;
-    const about = buildNodeReference(name);
+    const { profile, recorder } = this.#options;
+    const about = this.#reference.get();
     recorder.record({ about, type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' });
-    const isModern = profile.kind === 'v1.36';
+    const isModern = profile.kind === 'v1.37';
     return [
       this.runtime,
       (signal) => this.#register(signal),

@@ -101,8 +101,8 @@ export class PodLifecycle {
       queue: this.#queue,
       syncFrequencyMs: profile.syncPeriodMs,
       onSynced: (uid) => {
-        // Kubelet v1.36 does not wait for the next relist to observe containers that it has started.
-        if (profile.kind === 'v1.36') this.pleg.request(uid);
+        // Kubelet v1.37 does not wait for the next relist to observe containers that it has started.
+        if (profile.kind === 'v1.37') this.pleg.request(uid);
       },
       onFinished: () => this.#housekeeper.note(),
     });

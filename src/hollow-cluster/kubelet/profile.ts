@@ -6,7 +6,7 @@ export type LeasePhase = 'hash' | 'aligned' | 'random';
 /** Behaviour of a hollow kubelet. Names and defaults are those of the kubelet configuration where it has them. */
 export interface KubeletProfile {
   /** Which heartbeats are simulated: those of a current release, or those of v1.8, whose status itself is the heartbeat. */
-  readonly kind: 'v1.8' | 'v1.36';
+  readonly kind: 'v1.8' | 'v1.37';
   readonly leaseDurationSeconds: number;
   /** Fraction of the lease duration after which the lease is renewed. */
   readonly renewIntervalFraction: number;
@@ -46,9 +46,9 @@ export interface KubeletProfile {
   readonly registerWithTaints: readonly Taint[];
 }
 
-/** v1.36: the lease is the heartbeat, the status is written when it changed or every 5 minutes. */
-export const profileV136: KubeletProfile = {
-  kind: 'v1.36',
+/** v1.37: the lease is the heartbeat, the status is written when it changed or every 5 minutes. */
+export const profileV137: KubeletProfile = {
+  kind: 'v1.37',
   leaseDurationSeconds: 40,
   renewIntervalFraction: 0.25,
   leasePhase: 'hash',
@@ -70,9 +70,9 @@ export const profileV136: KubeletProfile = {
 
 /** v1.8: no lease, no fast start; the status is written every period whether or not it changed. */
 const profileV18: KubeletProfile = {
-  ...profileV136,
+  ...profileV137,
   kind: 'v1.8',
-  nodeStatusReportFrequencyMs: profileV136.nodeStatusUpdateFrequencyMs,
+  nodeStatusReportFrequencyMs: profileV137.nodeStatusUpdateFrequencyMs,
   leasePhase: 'aligned',
 };
 
@@ -81,7 +81,7 @@ const profileV18: KubeletProfile = {
  * same (kubelet `SetDefaults_KubeletConfiguration`).
  */
 export function completeProfile(wanted: Partial<KubeletProfile> = {}): KubeletProfile {
-  const base = wanted.kind === 'v1.8' ? profileV18 : profileV136;
+  const base = wanted.kind === 'v1.8' ? profileV18 : profileV137;
   const { nodeStatusUpdateFrequencyMs } = wanted;
   const inherited =
     nodeStatusUpdateFrequencyMs === undefined ? {} : { nodeStatusReportFrequencyMs: nodeStatusUpdateFrequencyMs };

@@ -34,12 +34,19 @@ export interface Node extends KubeObject {
   };
   readonly status?: {
     readonly conditions?: readonly Condition[] | null;
-    readonly nodeInfo?: Readonly<Record<string, string>>;
+    readonly nodeInfo?: NodeInfo;
     readonly addresses?: readonly { readonly type: string; readonly address: string }[];
     readonly capacity?: Readonly<Record<string, string>>;
     readonly allocatable?: Readonly<Record<string, string>>;
     readonly daemonEndpoints?: { readonly kubeletEndpoint?: { readonly Port: number } };
   };
+}
+
+/** What the kubelet reports about its machine and itself. */
+interface NodeInfo {
+  readonly bootID?: string;
+  readonly operatingSystem?: string;
+  readonly [field: string]: string | boolean | undefined;
 }
 
 /** The fields of a node that the controller caches: a read-only snapshot. */

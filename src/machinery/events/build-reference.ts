@@ -27,10 +27,7 @@ export function selectEventNamespace({ namespace }: ObjectReference): string {
   return namespace === undefined || namespace === '' ? clusterEventNamespace : namespace;
 }
 
-/**
- * The node in a kubelet's Events: its name as the uid and no apiVersion, as kubelets up to 1.28 have it; `kubectl describe
- * node` searches for that besides the real uid.
- */
-export function buildNodeReference(name: string): ObjectReference {
-  return { kind: 'Node', name, uid: name };
+/** The node in a kubelet's Events. Without a uid: the kubelet does not know it yet. */
+export function buildNodeReference(name: string, uid?: string): ObjectReference {
+  return { kind: 'Node', name, ...(uid ? { uid } : {}), apiVersion: 'v1' };
 }

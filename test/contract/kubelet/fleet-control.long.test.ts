@@ -72,7 +72,7 @@ describe('the control pages of hollow nodes, and fault scripts', () => {
         `--ground-truth-log=${file('truth.log')}`,
         '--register-with-taints=dedicated=test:NoSchedule',
         '--max-pods=17',
-        '--profile=v1.36',
+        '--profile=v1.37',
       ],
       io,
     );

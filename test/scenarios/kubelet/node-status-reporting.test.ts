@@ -150,7 +150,7 @@ describe('status reports of a node', () => {
     await world.restartFor(secondMs);
     assert.deepEqual(events().slice(2), ['NodeNotSchedulable', 'NodeNotSchedulable']);
     assert.deepEqual(world.recorder.drafts.at(-1), {
-      about: { kind: 'Node', name: 'n1', uid: 'n1' },
+      about: { kind: 'Node', name: 'n1', uid: world.node()?.metadata.uid, apiVersion: 'v1' },
       type: 'Normal',
       reason: 'NodeNotSchedulable',
       message: 'Node n1 status is now: NodeNotSchedulable',

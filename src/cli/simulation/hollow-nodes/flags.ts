@@ -1,5 +1,5 @@
 import { parsePattern, type TextPattern } from '../../../hollow-cluster/kubelet/parse-pattern.ts';
-import { profileV136 } from '../../../hollow-cluster/kubelet/profile.ts';
+import { profileV137 } from '../../../hollow-cluster/kubelet/profile.ts';
 import { fileCheckPeriodMs } from '../../../hollow-cluster/kubelet/static-pods/file-source.ts';
 import { httpCheckPeriodMs } from '../../../hollow-cluster/kubelet/static-pods/http-source.ts';
 import { formatGoDuration } from '../../../machinery/api/go-duration.ts';
@@ -63,7 +63,7 @@ export const hollowNodesFlags = [
     flag.text(
       'profile',
       'Heartbeats: those of a current kubelet, or those of 1.8, whose node status is the heartbeat',
-      { default: 'v1.36', choices: ['v1.36', 'v1.8'] },
+      { default: 'v1.37', choices: ['v1.37', 'v1.8'] },
     ),
   ]),
   ...flagGroup('Machines and pods', [
@@ -74,13 +74,13 @@ export const hollowNodesFlags = [
       range: { min: 128, max: 67_108_864 },
     }),
     flag.duration('pod-start-delay', 'Time from the start of a pod until its containers run', {
-      default: formatGoDuration(profileV136.podStartDelayMs),
+      default: formatGoDuration(profileV137.podStartDelayMs),
       range: { min: 0 },
     }),
     flag.duration(
       'pod-stop-delay',
       'Time from the stop signal until the containers exit, unless their grace period ends earlier',
-      { default: formatGoDuration(profileV136.podStopDelayMs), range: { min: 0 } },
+      { default: formatGoDuration(profileV137.podStopDelayMs), range: { min: 0 } },
     ),
     flag.duration(
       'job-pod-duration',
@@ -116,14 +116,14 @@ export const hollowNodesFlags = [
     flag.duration(
       'lease-duration',
       'Duration of the node leases, in whole seconds; a lease is renewed every quarter of it',
-      { default: formatGoDuration(profileV136.leaseDurationSeconds * 1_000), range: { min: 1_000 } },
+      { default: formatGoDuration(profileV137.leaseDurationSeconds * 1_000), range: { min: 1_000 } },
     ),
     flag.duration('node-status-update-frequency', 'Interval at which a node computes its status', {
-      default: formatGoDuration(profileV136.nodeStatusUpdateFrequencyMs),
+      default: formatGoDuration(profileV137.nodeStatusUpdateFrequencyMs),
       range: { min: 100 },
     }),
     flag.duration('node-status-report-frequency', 'Interval at which a node posts its status if nothing changed', {
-      default: formatGoDuration(profileV136.nodeStatusReportFrequencyMs),
+      default: formatGoDuration(profileV137.nodeStatusReportFrequencyMs),
       range: { min: 100 },
     }),
   ]),

@@ -17,7 +17,7 @@ import { SeededRandom } from '../../../hollow-cluster/kubelet/faults/seeded-rand
 import type { FleetNode } from '../../../hollow-cluster/kubelet/faults/select-nodes.ts';
 import { HollowFleet } from '../../../hollow-cluster/kubelet/fleet/fleet.ts';
 import * as fleetMetrics from '../../../hollow-cluster/kubelet/fleet/metrics.ts';
-import { heartbeatTimeoutMs, type KubeletProfile, profileV136 } from '../../../hollow-cluster/kubelet/profile.ts';
+import { heartbeatTimeoutMs, type KubeletProfile, profileV137 } from '../../../hollow-cluster/kubelet/profile.ts';
 import { WheelClock } from '../../../hollow-cluster/kubelet/loops/wheel-clock.ts';
 import type { Logger } from '../../../machinery/ports/logger.ts';
 import { metricsOf } from '../../../machinery/ports/meter.ts';
@@ -93,7 +93,7 @@ export class FleetProcess {
 
   async #runOnApi(truth: GroundTruthLog | undefined): Promise<void> {
     const { values } = this.#options;
-    const requestTimeoutMs = heartbeatTimeoutMs({ ...profileV136, ...this.#profile() });
+    const requestTimeoutMs = heartbeatTimeoutMs({ ...profileV137, ...this.#profile() });
     const api = this.#api({ qps: values.kubeApiQps, burst: values.kubeApiBurst });
     // The kubelet has its own retries of heartbeats, so the client does not retry.
     const heartbeatApi = new LeaseRenewalClient({ ...this.#apiDependencies(), requestTimeoutMs });

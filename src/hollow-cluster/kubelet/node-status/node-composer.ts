@@ -1,11 +1,14 @@
 import type { Node } from '../../../machinery/api/node.ts';
-import { buildNodeReference } from '../../../machinery/events/build-reference.ts';
 import { buildPlatform, withPlatformLabels } from './build-node.ts';
 import type { NodeOptions } from './node-options.ts';
+import type { NodeReference } from './node-reference.ts';
 import type { NodeHealth, SetterContext, SetterMemory } from './setter-context.ts';
 import { statusSetters } from './status-setters.ts';
 
-type NodeComposerOptions = Pick<NodeOptions, 'name' | 'labels' | 'machine' | 'recorder' | 'clock'>;
+interface NodeComposerOptions extends Pick<NodeOptions, 'name' | 'labels' | 'machine' | 'recorder' | 'clock'> {
+  /** The object of Events about the node. */
+  readonly reference: NodeReference;
+}
 
 /** Runs the chain of status setters over a node: for registration and for every status update. */
 export class NodeComposer {
@@ -25,8 +28,7 @@ export class NodeComposer {
   }
 
   #context(): SetterContext {
-    const { name, labels, machine, recorder, clock } = this.#options;
-    const about = buildNodeReference(name);
+    const { name, labels, machine, recorder, clock, reference } = this.#options;
     return {
       nodeName: name,
       machine,
@@ -35,7 +37,7 @@ export class NodeComposer {
       platform: buildPlatform(labels),
       nowMs: clock.nowMs(),
       recordEvent: (type, reason, message = `Node ${name} status is now: ${reason}`) => {
-        recorder.record({ about, type, reason, message });
+        recorder.record({ about: reference.get(), type, reason, message });
       },
     };
   }

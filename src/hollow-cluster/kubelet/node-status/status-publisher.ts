@@ -148,7 +148,7 @@ export class StatusPublisher extends RestingLoop {
   async #stored(tries: number, signal: AbortSignal): Promise<Node | undefined> {
     const { api, name, profile } = this.#options;
     if (tries > 0) return await api.get('nodes', { name }, { signal });
-    if (profile.kind === 'v1.36') return this.#cachedNode();
+    if (profile.kind === 'v1.37') return this.#cachedNode();
     return await api.get('nodes', { name }, { signal, resourceVersion: '0' });
   }
 

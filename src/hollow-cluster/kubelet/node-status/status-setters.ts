@@ -1,6 +1,6 @@
 import { coversJson } from '../../../machinery/api/json-values.ts';
 import type { Node } from '../../../machinery/api/node.ts';
-import { formatBinary } from '../../../machinery/api/quantity.ts';
+import { formatBinary, formatDecimal } from '../../../machinery/api/quantity.ts';
 import type { Machine } from '../profile.ts';
 import { customConditions, diskPressure, memoryPressure, pidPressure, ready } from './condition-setters.ts';
 import { mergeStatus, type SetterContext, type StatusSetter } from './setter-context.ts';
@@ -11,7 +11,7 @@ const versions = {
   kernelVersion: '6.12.0-hollow',
   osImage: 'Hollow Linux',
   containerRuntimeVersion: 'hollow://1.0.0',
-  kubeletVersion: 'v1.36.0-hollow',
+  kubeletVersion: 'v1.37.0-hollow',
   kubeProxyVersion: '',
 } as const;
 const bytesPerMiB = 1_024 * 1_024;
@@ -35,16 +35,21 @@ function buildCapacity(
   const capacity = {
     ...status.capacity,
     cpu: String(cpuCores),
-    'ephemeral-storage': binaryQuantity(ephemeralStorageMiB),
-    memory: binaryQuantity(memoryMiB),
+    'ephemeral-storage': storageQuantity(ephemeralStorageMiB),
+    memory: memoryQuantity(memoryMiB),
     pods: String(podsMax),
   };
   return { capacity, allocatable: { ...status.allocatable, ...capacity } };
 }
 
 /** The shortest exact form, as the API server writes it back. */
-export function binaryQuantity(mebibytes: number): string {
+export function memoryQuantity(mebibytes: number): string {
   return formatBinary(mebibytes * bytesPerMiB);
+}
+
+/** Kubelet 1.37 reports ephemeral storage without powers of 1024. */
+export function storageQuantity(mebibytes: number): string {
+  return formatDecimal(mebibytes * bytesPerMiB);
 }
 
 /** A boot id that differs from the stored one is a reboot. */
@@ -58,6 +63,7 @@ const nodeInfo: StatusSetter = (node, context) => {
     ...versions,
     operatingSystem: platform.os,
     architecture: platform.architecture,
+    runningInUserNamespace: false,
   };
   const known = node.status?.nodeInfo ?? {};
   return coversJson(known, info) ? node : mergeStatus(node, { nodeInfo: { ...known, ...info } });
@@ -65,7 +71,7 @@ const nodeInfo: StatusSetter = (node, context) => {
 
 function recordReboot(node: Node, { machine, nodeName, memory, recordEvent }: SetterContext): void {
   const { bootId } = machine;
-  const stored = node.status?.nodeInfo?.['bootID'] ?? '';
+  const stored = node.status?.nodeInfo?.bootID ?? '';
   if (stored === '' || stored === bootId || memory.rebootReported) return;
   recordEvent('Warning', 'Rebooted', `Node ${nodeName} has been rebooted, boot id: ${bootId}`);
   memory.rebootReported = true;

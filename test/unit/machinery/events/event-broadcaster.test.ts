@@ -73,13 +73,13 @@ test('the time of a draft with its own clock is used', async () => {
   assert.equal(event?.firstTimestamp, '2030-01-01T00:00:00Z');
 });
 
-test('an event of a kubelet about its node has the name as uid, the default namespace and the host [H2]', async () => {
+test('an event of a kubelet about its node has the default namespace and the host [H2]', async () => {
   const harness = new Harness().start();
-  harness.broadcaster.recorder('kubelet', 'n1').record(aDraft({ about: buildNodeReference('n1') }));
+  harness.broadcaster.recorder('kubelet', 'n1').record(aDraft({ about: buildNodeReference('n1', 'u-1') }));
   await settled();
   const [event] = harness.server.events.values();
   assert.equal(event?.metadata.namespace, 'default');
-  assert.deepEqual(event?.involvedObject, { kind: 'Node', name: 'n1', uid: 'n1' });
+  assert.deepEqual(event?.involvedObject, { kind: 'Node', name: 'n1', uid: 'u-1', apiVersion: 'v1' });
   assert.deepEqual(event?.source, { component: 'kubelet', host: 'n1' });
 });
 

@@ -99,7 +99,7 @@ describe('a machine under resource pressure', () => {
     const message = 'The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. ';
     assert.deepEqual(kills[0]?.termination, { reason: 'Evicted', message, graceMs: 1_000, evicted: true });
     assert.deepEqual(events('EvictionThresholdMet')[0], {
-      about: { kind: 'Node', name: 'n1', uid: 'n1' },
+      about: { kind: 'Node', name: 'n1', apiVersion: 'v1' },
       type: 'Warning',
       reason: 'EvictionThresholdMet',
       message: 'Attempting to reclaim memory',

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../../../src/machinery/api/node.ts';
 import { buildNode, mergeRegisteredNode } from '../../../../../src/hollow-cluster/kubelet/node-status/build-node.ts';
-import { profileV136 } from '../../../../../src/hollow-cluster/kubelet/profile.ts';
+import { profileV137 } from '../../../../../src/hollow-cluster/kubelet/profile.ts';
 
 function fresh(labels: Readonly<Record<string, string>>): Node {
-  return buildNode({ name: 'node-1', labels, profile: profileV136 });
+  return buildNode({ name: 'node-1', labels, profile: profileV137 });
 }
 
 describe('a new node', () => {

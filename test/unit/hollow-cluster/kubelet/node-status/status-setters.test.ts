@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import { binaryQuantity } from '../../../../../src/hollow-cluster/kubelet/node-status/status-setters.ts';
+import {
+  memoryQuantity,
+  storageQuantity,
+} from '../../../../../src/hollow-cluster/kubelet/node-status/status-setters.ts';
 import type { Node } from '../../../../../src/machinery/api/node.ts';
 import { NodeWorld, type NodeWorldOptions } from '../../../../support/node-world.ts';
 
@@ -25,13 +28,13 @@ describe('the machine part of a node status', () => {
     const reboots = (): readonly unknown[] => world.recorder.drafts.filter(({ reason }) => reason === 'Rebooted');
     assert.deepEqual(reboots(), [
       {
-        about: { kind: 'Node', name: 'n1', uid: 'n1' },
+        about: { kind: 'Node', name: 'n1', uid: world.node()?.metadata.uid, apiVersion: 'v1' },
         type: 'Warning',
         reason: 'Rebooted',
         message: 'Node n1 has been rebooted, boot id: boot-n1-2',
       },
     ]);
-    assert.equal(world.node()?.status?.nodeInfo?.['bootID'], 'boot-n1-2');
+    assert.equal(world.node()?.status?.nodeInfo?.bootID, 'boot-n1-2');
     await world.clock.advance(cycleMs);
     assert.equal(reboots().length, 1);
   });
@@ -47,7 +50,9 @@ describe('the machine part of a node status', () => {
     );
     assert.deepEqual(capacity, allocatable);
     assert.deepEqual([capacity?.['cpu'], capacity?.['memory'], capacity?.['example.com/gpu']], ['8', '32Gi', '2']);
-    assert.deepEqual([nodeInfo?.['operatingSystem'], nodeInfo?.['architecture']], ['linux', 'amd64']);
+    assert.equal(capacity?.['ephemeral-storage'], '107374182400');
+    assert.deepEqual([nodeInfo?.operatingSystem, nodeInfo?.['architecture']], ['linux', 'amd64']);
+    assert.equal(nodeInfo?.['runningInUserNamespace'], false);
     assert.deepEqual(daemonEndpoints, { kubeletEndpoint: { Port: 10_250 } });
   });
 
@@ -73,10 +78,16 @@ describe('the machine part of a node status', () => {
 });
 
 describe('quantities of the machine', () => {
-  it('have the shortest exact form', () => {
-    assert.equal(binaryQuantity(0), '0');
-    assert.equal(binaryQuantity(1_000), '1000Mi');
-    assert.equal(binaryQuantity(32 * 1_024), '32Gi');
-    assert.equal(binaryQuantity(1_024 ** 4), '1Ei');
+  it('of memory have the shortest exact form', () => {
+    assert.equal(memoryQuantity(0), '0');
+    assert.equal(memoryQuantity(1_000), '1000Mi');
+    assert.equal(memoryQuantity(32 * 1_024), '32Gi');
+    assert.equal(memoryQuantity(1_024 ** 4), '1Ei');
+  });
+
+  it('of ephemeral storage are bytes, with powers of 1000 as on the wire', () => {
+    assert.equal(storageQuantity(0), '0');
+    assert.equal(storageQuantity(10_240), '10737418240');
+    assert.equal(storageQuantity(1_000), '1048576k');
   });
 });
