@@ -17,7 +17,10 @@ import { isPodActive } from './housekeeper.ts';
 
 export interface PodHandlersOptions {
   readonly pods: PodManager;
-  readonly workers: Pick<PodWorkers, 'update' | 'isTerminated' | 'isTerminationRequested' | 'mayRemoveContent'>;
+  readonly workers: Pick<
+    PodWorkers,
+    'update' | 'isKnown' | 'isTerminated' | 'isTerminationRequested' | 'mayRemoveContent'
+  >;
   readonly statuses: Pick<PodStatusManager, 'set' | 'status' | 'noteChange'>;
   readonly admitter: Pick<PodAdmitter, 'admit'>;
   readonly sources: Pick<PodConfig, 'addSource' | 'allReady'>;
@@ -113,10 +116,12 @@ export class PodHandlers {
     return false;
   }
 
+  /** A rejected pod has no worker, and a change does not start it (kubelet `HandlePodUpdates`). */
   #update(pod: Pod): void {
-    this.#options.pods.add(pod);
+    const { pods, workers } = this.#options;
+    pods.add(pod);
     if (isMirrorPod(pod)) this.#workOnMirrored(pod);
-    else this.#work('update', pod);
+    else if (workers.isKnown(pod.metadata.uid ?? '')) this.#work('update', pod);
   }
 
   #remove(pod: Pod): void {

@@ -20,6 +20,7 @@ describe('the handlers of the sync loop', () => {
   let statusByUid: Map<string, PodStatus>;
   let ready: boolean;
   let terminating: Set<string>;
+  let known: Set<string | undefined>;
   let removable: boolean;
   let admission: (pod: Pod) => PodAdmission;
   let others: number[];
@@ -37,13 +38,19 @@ describe('the handlers of the sync loop', () => {
     ready = true;
     removable = false;
     terminating = new Set();
+    known = new Set();
     admission = () => ({ admitted: true });
     recorder = new RecordingRecorder();
     logger = new RecordingLogger();
     handlers = new PodHandlers({
       pods,
       workers: {
-        update: (asked) => void work.push(`${asked.kind} ${podOf(asked)?.metadata.uid}`),
+        update: (asked) => {
+          const { uid } = podOf(asked)?.metadata ?? {};
+          known.add(uid);
+          work.push(`${asked.kind} ${uid}`);
+        },
+        isKnown: (uid) => known.has(uid),
         isTerminated: () => false,
         isTerminationRequested: (uid) => terminating.has(uid),
         mayRemoveContent: () => removable,
@@ -108,6 +115,14 @@ describe('the handlers of the sync loop', () => {
     });
     assert.deepEqual(others, [0, 0]);
     assert.deepEqual([recorder.drafts[0]?.type, recorder.drafts[0]?.reason], ['Warning', 'OutOfcpu']);
+  });
+
+  it('do not start a rejected pod when it changes before its status is written [1.37]', async () => {
+    admission = () => ({ admitted: false, reason: 'OutOfcpu', message: 'm' });
+    await send('ADD', aPod('a'));
+    await send('UPDATE', aPod('a', { metadata: { labels: { app: 'b' } } }));
+    await send('DELETE', aPod('a', { metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } }));
+    assert.deepEqual(work, []);
   });
 
   it('do not admit pods that have ended or are terminating', async () => {
