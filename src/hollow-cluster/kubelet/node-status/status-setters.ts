@@ -63,10 +63,11 @@ const nodeInfo: StatusSetter = (node, context) => {
     ...versions,
     operatingSystem: platform.os,
     architecture: platform.architecture,
-    runningInUserNamespace: false,
   };
   const known = node.status?.nodeInfo ?? {};
-  return coversJson(known, info) ? node : mergeStatus(node, { nodeInfo: { ...known, ...info } });
+  if (coversJson(known, info)) return node;
+  // API servers before 1.37 drop this field: on its own it is no change, which would be written each time.
+  return mergeStatus(node, { nodeInfo: { ...known, ...info, runningInUserNamespace: false } });
 };
 
 function recordReboot(node: Node, { machine, nodeName, memory, recordEvent }: SetterContext): void {

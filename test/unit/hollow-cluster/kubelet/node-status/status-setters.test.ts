@@ -56,6 +56,14 @@ describe('the machine part of a node status', () => {
     assert.deepEqual(daemonEndpoints, { kubeletEndpoint: { Port: 10_250 } });
   });
 
+  it('is not written again for a field that an older API server drops', async () => {
+    await settled();
+    await world.edit({ status: { nodeInfo: { runningInUserNamespace: null } } });
+    assert.equal(world.node()?.status?.nodeInfo?.['runningInUserNamespace'], undefined);
+    await world.clock.advance(3 * cycleMs);
+    assert.deepEqual(world.verbs('nodes'), []);
+  });
+
   it('appends the conditions in order, forced ones before Ready', async () => {
     world = new NodeWorld();
     world.side.machine.setCondition('Flooded', true);
