@@ -24,7 +24,7 @@ kubectl describe node NODE
 - Events that kube-controller-manager records too have the same text, except for the [differences](differences.md#events).
 `;
 
-const ofKubelets = `Events of \`nlc hollow-nodes\`, with the texts of kubelet 1.36. \`--events=false\` disables
+const ofKubelets = `Events of \`nlc hollow-nodes\`, with the texts of kubelet 1.37. \`--events=false\` disables
 them, \`--event-qps\` and \`--event-burst\` limit their rate. Custom conditions have \`NodeHasCONDITION\` and \`NodeHasNoCONDITION\`.
 `;
 

@@ -74,13 +74,10 @@ function doesNotFit(capacity: number): string {
   return `Node didn't have enough resource: cpu, requested: 9000000, used: 0, capacity: ${capacity}`;
 }
 
-/** Events about the node contain its name as uid, as kubectl expects. */
-const nodeEvents: readonly DifferenceRow[] = [
-  { at: 'involvedObject.uid', upstream: undefined, nlc: nodeName },
-  { at: 'involvedObject.apiVersion', upstream: 'v1', nlc: undefined },
-].map((identity) => ({ steps: starts, object: eventsAboutNode, action: 'CREATE 201 *', ...identity }));
-
-/** The real kubelet computes its node twice at a start and records the Events each time. */
+/**
+ * The real kubelet computes its node twice at a start and records the Events each time. At a restart only the second ones may
+ * have the uid of the node, and then they are other Events.
+ */
 const recordedOnce: readonly DifferenceRow[] = [
   'NodeHasSufficientMemory',
   'NodeHasNoDiskPressure',
@@ -90,8 +87,32 @@ const recordedOnce: readonly DifferenceRow[] = [
   return [
     { ...again, steps: births },
     { ...again, steps: ['restart'], sometimes: true },
+    { ...again, steps: ['restart'], action: `CREATE 201 Normal ${reason}`, sometimes: true },
   ];
 });
+
+/** The first Events after a restart have the uid of the node if the watch has delivered it by then. */
+const uidAfterRestart: readonly DifferenceRow[] = [
+  {
+    steps: ['restart'],
+    object: eventsAboutNode,
+    action: 'CREATE 201 Normal *',
+    at: 'involvedObject.uid',
+    sometimes: true,
+  },
+];
+
+/** The real kubelet may register before it has listed its containers for the first time. */
+const beforeFirstRelist: readonly DifferenceRow[] = [
+  {
+    steps: births,
+    object: node,
+    action: 'CREATE 201',
+    at: 'status.conditions[Ready].message',
+    upstream: '[PLEG is not healthy: pleg has yet to be successful, CSINode is not yet initialized]',
+    sometimes: true,
+  },
+];
 
 /** A resourceVersion would make every Event a new one. */
 const eventsAboutPods: readonly MeantDifference[] = [
@@ -184,6 +205,8 @@ const lateWords: readonly DifferenceRow[] = [
 
 /** Kubelets race with their own watches, and repeated requests fail. */
 const races: readonly DifferenceRow[] = [
+  ...uidAfterRestart,
+  ...beforeFirstRelist,
   ...refusedRegistration,
   ...lateWords,
   ...['DELETE 409', 'CREATE 409'].flatMap((action): readonly DifferenceRow[] => {
@@ -208,7 +231,6 @@ const ofThisRecord: readonly DifferenceRow[] = [
   ...looksAtTheNode,
   ...machine,
   ...features,
-  ...nodeEvents,
   ...recordedOnce,
   ...byUid,
   ...probesOfTheStopped,

@@ -4,7 +4,14 @@ import { isRecord } from './json.ts';
 import { recordsEvents } from './kubelets.ts';
 
 /** Resources that kubelets read for pods, and those for CSI drivers. */
-const leftOut = new Set(['configmaps', 'secrets', 'services', 'csidrivers', 'runtimeclasses']);
+const leftOut = new Set([
+  'configmaps',
+  'secrets',
+  'services',
+  'csidrivers',
+  'runtimeclasses',
+  'podcertificaterequests',
+]);
 
 const collectionQuery = new Set([
   'fieldSelector',

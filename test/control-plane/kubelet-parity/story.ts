@@ -75,8 +75,8 @@ const beginning: readonly Step[] = [
   },
   {
     id: 'bound',
-    name: 'a pod is bound to it',
-    act: ({ client }) => bind(client, 'bound', { containers: [container()] }),
+    name: 'a pod is bound to it whose pull secret does not exist',
+    act: ({ client }) => bind(client, 'bound', { containers: [container()], imagePullSecrets: [{ name: 'missing' }] }),
     isDone: async ({ client }) => (await phaseOf(client, `${pods}/bound`)) === 'Running',
   },
 ];

@@ -37,7 +37,8 @@ export class NodeComposer {
       platform: buildPlatform(labels),
       nowMs: clock.nowMs(),
       recordEvent: (type, reason, message = `Node ${name} status is now: ${reason}`) => {
-        recorder.record({ about: reference.get(), type, reason, message });
+        const about = reference.get();
+        recorder.record({ about, type, reason, message });
       },
     };
   }

@@ -56,7 +56,7 @@ describe('mirrors of static pods', () => {
     const pod = aStaticPod();
     assert.equal(await mirrors.create(pod, signal), true);
     const hash = pod.metadata.uid ?? '';
-    // Byte for byte what kubelet v1.36 was recorded to send, except for the hash.
+    // Byte for byte what kubelet v1.37 was recorded to send, except for the hash.
     assert.deepEqual(api.requests[0]?.body, {
       kind: 'Pod',
       apiVersion: 'v1',
