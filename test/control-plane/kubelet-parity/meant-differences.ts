@@ -102,8 +102,9 @@ const uidAfterRestart: readonly DifferenceRow[] = [
   },
 ];
 
-/** The real kubelet may register before it has listed its containers for the first time. */
+/** The real kubelet may register before it has listed its containers for the first time; the first report corrects that. */
 const beforeFirstRelist: readonly DifferenceRow[] = [
+  { steps: births, object: node, action: 'PATCH status 200', at: 'status', nlc: undefined, sometimes: true },
   {
     steps: births,
     object: node,
@@ -174,6 +175,30 @@ const runtime: readonly DifferenceRow[] = [
   nlc: 'Completed',
 }));
 
+/** A kubelet may renew its lease while it is being stopped. */
+const lastRenewals: readonly DifferenceRow[] = [
+  { upstream: sent, nlc: undefined },
+  { upstream: undefined, nlc: sent },
+].map((side) => ({
+  steps: ['restart', 'reregister'],
+  object: `leases/kube-node-lease/${nodeName}`,
+  action: 'UPDATE 200',
+  ...side,
+  sometimes: true,
+}));
+
+/** The last status of a pod may be written before the pod has ended for its worker: it is read again to be deleted. */
+const readsBeforeDeletion: readonly DifferenceRow[] = [
+  { upstream: sent, nlc: undefined },
+  { upstream: undefined, nlc: sent },
+].map((side) => ({
+  steps: ['leave', 'sleep', 'free'],
+  object: 'pods/default/*',
+  action: 'GET 200',
+  ...side,
+  sometimes: true,
+}));
+
 /** The create request fails, and its body depends on whether the existing node was observed in time. */
 const refusedRegistration: readonly DifferenceRow[] = ['status', 'reason', 'message'].map((field) => ({
   steps: ['restart'],
@@ -207,6 +232,8 @@ const lateWords: readonly DifferenceRow[] = [
 const races: readonly DifferenceRow[] = [
   ...uidAfterRestart,
   ...beforeFirstRelist,
+  ...lastRenewals,
+  ...readsBeforeDeletion,
   ...refusedRegistration,
   ...lateWords,
   ...['DELETE 409', 'CREATE 409'].flatMap((action): readonly DifferenceRow[] => {
