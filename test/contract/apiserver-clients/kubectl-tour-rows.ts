@@ -207,7 +207,8 @@ const pods: readonly TourRow[] = [
   { command: 'logs missing' },
   { command: 'create -f -', stdin: event },
   { command: 'events --for pod/app' },
-  { command: 'get events' },
+  // kube-apiserver itself may have recorded one of a Service.
+  { command: 'get events --field-selector=involvedObject.kind=Pod' },
   { command: 'create -f -', stdin: { ...pod('broken'), spec: { containers: [] } } },
   { command: 'set image pod/runner runner=example.com/run:2' },
   { command: 'set env pod/runner COLOUR=blue', differs: 'the forbidden change is not printed' },

@@ -92,7 +92,7 @@ function validateAddresses(draft: Draft): readonly FieldError[] {
 }
 
 function validateSetOnce(draft: Draft, stored: Draft): readonly FieldError[] {
-  const isChanged = (field: string): boolean =>
+  const isChanged = (field: 'podCIDRs' | 'providerID'): boolean =>
     stored.spec?.[field] !== undefined && !sameJson(stored.spec[field], draft.spec?.[field]);
   const ranges = 'node updates may not change podCIDR except from "" to valid';
   return [

@@ -98,7 +98,11 @@ export function validateSelectorKept(draft: Draft, stored: Draft): readonly Fiel
   return validateKept(draft, stored, ['selector']);
 }
 
-function validateKept(draft: Draft, stored: Draft, fields: readonly string[]): readonly FieldError[] {
+function validateKept(
+  draft: Draft,
+  stored: Draft,
+  fields: readonly (typeof fixedFields)[number][],
+): readonly FieldError[] {
   return fields
     .filter((field) => !sameJson(draft.spec?.[field], stored.spec?.[field]))
     .map((field) => invalidField(`spec.${field}`, draft.spec?.[field] ?? null, 'field is immutable'));
