@@ -61,6 +61,8 @@ export interface ControllerManager {
   readonly pid: number;
   readonly url: string;
   readonly logFile: string;
+  /** Whether the process has ended, by itself or by {@link stop}. */
+  readonly hasEnded: boolean;
   stop(): Promise<void>;
 }
 
@@ -323,7 +325,16 @@ export class ControlPlane implements AsyncDisposable {
       await stop();
       throw error;
     }
-    return { pid: manager.pid, url, logFile: manager.logFile, stop };
+    const { pid, logFile } = manager;
+    return {
+      pid,
+      url,
+      logFile,
+      get hasEnded() {
+        return manager.hasEnded;
+      },
+      stop,
+    };
   }
 
   async #answersReady(

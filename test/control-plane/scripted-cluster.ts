@@ -15,7 +15,8 @@ export interface NodeJson {
   readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
   readonly spec: { readonly taints?: readonly Taint[] };
   readonly status: {
-    readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+    /** Absent until its kubelet has posted a status. */
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
   };
 }
 
@@ -184,7 +185,8 @@ export class ScriptedCluster {
 
   /** The status of its condition Ready. */
   async ready(name: string): Promise<string | undefined> {
-    return (await this.node(name)).status.conditions.find(({ type }) => type === 'Ready')?.status;
+    const { conditions = [] } = (await this.node(name)).status;
+    return conditions.find(({ type }) => type === 'Ready')?.status;
   }
 
   async taints(name: string): Promise<readonly string[]> {

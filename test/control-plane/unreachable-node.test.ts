@@ -115,7 +115,7 @@ test('a node becomes unreachable, its pods are evicted, and its taints are remov
   assert.ok(taintedAt - silentAt >= graceMs - 1_500, `tainted after ${taintedAt - silentAt} ms`);
   assert.ok(taintedAt - silentAt <= graceMs + 3_000, `tainted after ${taintedAt - silentAt} ms`);
   assert.deepEqual(await cluster.taints('n0'), ['unreachable:NoExecute', 'unreachable:NoSchedule']);
-  const ready = (await cluster.node('n0')).status.conditions.find(({ type }) => type === 'Ready');
+  const ready = (await cluster.node('n0')).status.conditions?.find(({ type }) => type === 'Ready');
   assert.deepEqual([ready?.status, ready?.reason], ['Unknown', 'NodeStatusUnknown']);
 
   await waitUntil('impatient gone', soon, async () => (await cluster.pod('impatient')) === undefined);

@@ -1,4 +1,5 @@
 // docs/differences.md: the differences of the decision records, one table per area.
+import { readMeasured } from './measured-faults.ts';
 import {
   differenceAreas,
   type KeptLimitation,
@@ -11,8 +12,8 @@ const introduction = `# Differences from kube-controller-manager
 
 This page lists where this controller differs from the node lifecycle, taint eviction and pod garbage collection controllers
 in kube-controller-manager. It is generated from the decision records by \`npm run docs\`. It compares with release 1.37, and
-for the eviction mode with the last releases that had it, 1.26 and before. Later releases may have fewer differences: 1.37
-reads the lease of a node before it marks the node Unknown (kubernetes#138698).
+for the eviction mode with the last releases that had it, 1.26 and before. A row with _1.37_ is about the lease that it reads
+before it marks a node Unknown (\`NodeControllerLeaseCircuitBreaker\`, kubernetes#138698); before 1.37 the cache was the evidence.
 
 Everything else is intended to be the same, and is tested: recorded results of kube-controller-manager are compared with this
 code (\`npm run vectors\`), and the same steps run on both controllers (\`npm run test:control-plane\`). A difference without a
@@ -29,7 +30,8 @@ which names its test; other entries are ids in \`test/vectors\`. For entries wit
 export function differencesPage(): string {
   const differences = readDifferences();
   const sections = differenceAreas.map((area) => sectionOf(area, differences));
-  return `${[introduction, ...sections, keptSection(readKeptLimitations())].join('\n').trimEnd()}\n`;
+  const last = [keptSection(readKeptLimitations()), measuredSection()];
+  return `${[introduction, ...sections, ...last].join('\n').trimEnd()}\n`;
 }
 
 function sectionOf(area: string, differences: readonly RecordedDifference[]): string {
@@ -71,6 +73,17 @@ function keptSection(kept: readonly KeptLimitation[]): string {
     '| --- | --- | --- |',
     ...kept.map(({ number, reference, here }) => `| ${number} | ${reference} | ${reasonOf(here)} |`),
     '',
+  ].join('\n');
+}
+
+function measuredSection(): string {
+  const { record, text } = readMeasured();
+  return [
+    '## Faults played on both',
+    '',
+    fromDocs(text),
+    '',
+    `More in [${record.slice(0, 4)}](decisions/${record}).`,
   ].join('\n');
 }
 

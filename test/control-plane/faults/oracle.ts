@@ -50,7 +50,7 @@ function nodeDeviations({ nodes, requests }: Observation, { silent = [], recover
 
 function stateDeviations(node: NodeJson, ready: string, taints: readonly string[]): readonly string[] {
   const { name } = node.metadata;
-  const condition = node.status.conditions.find(({ type }) => type === 'Ready');
+  const condition = node.status.conditions?.find(({ type }) => type === 'Ready');
   const shown = healthTaints(node);
   return [
     ...(condition?.status === ready ? [] : [`node ${name} is Ready=${condition?.status}, not ${ready}`]),

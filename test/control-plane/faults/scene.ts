@@ -1,15 +1,15 @@
 // The cluster of one scenario: nodes, leases and pods on a real kube-apiserver, `nlc controller` as a process, and the fault
 // proxy between them. The test writes what kubelets would write, directly to the server.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Taint } from '../../../src/machinery/api/taints.ts';
 import type { Toleration } from '../../../src/machinery/api/tolerations.ts';
 import { TestAuthority } from '../../support/certificates.ts';
 import { NlcProcess } from '../../support/nlc-process.ts';
-import type { ControlPlane } from '../control-plane.ts';
+import type { ControllerManager, ControlPlane } from '../control-plane.ts';
 import { kubeconfigText } from '../../../src/cli/simulation/programs/control-plane-credentials.ts';
-import type { RestClient } from '../rest-client.ts';
+import { RestClient } from '../rest-client.ts';
 import { type NodeJson, type PodJson, type PodOptions, ScriptedCluster } from '../scripted-cluster.ts';
 import { waitUntil } from '../wait-until.ts';
 import { FaultProxy } from './fault-proxy.ts';
@@ -21,7 +21,12 @@ export interface SceneOptions {
   readonly nodes: Readonly<Record<string, string>>;
   /** Appended to the common flags, so that they take precedence. */
   readonly args?: readonly string[];
+  /** `nlc` when absent. */
+  readonly controller?: ControllerName;
 }
+
+/** The controller between which and kube-apiserver the faults are injected. */
+export type ControllerName = 'nlc' | 'kube-controller-manager';
 
 /** The grace period of scenarios, unless their arguments set another. */
 export const graceMs = 6_000;
@@ -32,6 +37,16 @@ const settleTimeoutMs = 15_000;
 const settlePollMs = 250;
 const logLinesShown = 40;
 const strategic = { contentType: 'application/strategic-merge-patch+json' } as const;
+
+const managerName = 'kube-controller-manager' satisfies ControllerName;
+const managerControllers = 'node-lifecycle-controller,taint-eviction-controller';
+/** Flags of both controllers. */
+const commonFlags = [
+  `--node-monitor-grace-period=${graceMs}ms`,
+  '--node-monitor-period=1s',
+  '--node-eviction-rate=10',
+  '--leader-elect=false',
+];
 
 export const unreachable = 'node.kubernetes.io/unreachable';
 export const notReady = 'node.kubernetes.io/not-ready';
@@ -56,6 +71,7 @@ export class Scene implements AsyncDisposable {
   readonly #made: PodPlace[] = [];
   #startedAtMs = performance.now();
   #controller: NlcProcess | undefined;
+  #manager: ControllerManager | undefined;
 
   private constructor(plane: ControlPlane, proxy: FaultProxy, parts: { kubeconfig: string; options: SceneOptions }) {
     this.proxy = proxy;
@@ -87,8 +103,7 @@ export class Scene implements AsyncDisposable {
 
   /** Starts the controller and waits until it leads and has removed the taints of new nodes. */
   async start(): Promise<void> {
-    this.#controller = this.#startProcess();
-    await this.within(startTimeoutMs, 'the controller leads', () => this.hasLogged('leading'));
+    await this.#startController();
     await this.within(startTimeoutMs, 'all nodes are free of taints', async () => {
       const nodes = await this.nodes();
       return nodes.every(({ spec }) => (spec.taints ?? []).length === 0);
@@ -98,9 +113,40 @@ export class Scene implements AsyncDisposable {
 
   /** Kills the controller and starts it again. Faults stay active. */
   async restartController(): Promise<void> {
-    await this.controller.kill();
-    this.#controller = this.#startProcess();
-    await this.within(startTimeoutMs, 'the controller leads', () => this.hasLogged('leading'));
+    await this.killController();
+    await this.#startController();
+  }
+
+  async killController(): Promise<void> {
+    await this.#manager?.stop();
+    if (this.#controller?.hasEnded === false) await this.#controller.kill();
+  }
+
+  get controllerName(): ControllerName {
+    return this.#options.controller ?? 'nlc';
+  }
+
+  get controllerHasEnded(): boolean {
+    return (this.#manager ?? this.controller).hasEnded;
+  }
+
+  /** The log of the controller so far. */
+  get log(): string {
+    return this.#manager === undefined ? this.controller.stderr : readFileSync(this.#manager.logFile, 'utf8');
+  }
+
+  /** The text of its page of metrics. */
+  async metrics(): Promise<string> {
+    if (this.#manager === undefined) return this.controller.page('/metrics');
+    const certificate = join(this.plane.folder, basename(this.#manager.logFile, '.log'), `${managerName}.crt`);
+    const client = new RestClient({
+      url: this.#manager.url,
+      ca: readFileSync(certificate, 'utf8'),
+      token: this.plane.adminToken,
+    });
+    const { body } = await client.send<{ readonly text: string }>('GET', '/metrics');
+    await client.close();
+    return body.text;
   }
 
   hasLogged(message: string): boolean {
@@ -198,12 +244,13 @@ export class Scene implements AsyncDisposable {
   /** Requests and log lines, for the error message of a failed scenario. */
   story(): string {
     const since = this.proxy.requests.filter(({ atMs }) => atMs >= this.#startedAtMs);
-    const log = describeLogs(this.#controller?.logs() ?? []).slice(-logLinesShown);
+    const lines = this.#manager === undefined ? describeLogs(this.#controller?.logs() ?? []) : this.log.split('\n');
+    const log = lines.slice(-logLinesShown);
     return [...describeRequests(since, this.#startedAtMs), 'end of the log:', ...log].join('\n');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#controller?.hasEnded === false) await this.#controller.kill();
+    await this.killController();
     await this.cluster.stop();
     await this.proxy.stop();
     await this.#clean();
@@ -222,16 +269,14 @@ export class Scene implements AsyncDisposable {
     await this.client.must('DELETE', '/api/v1/namespaces/default/events');
   }
 
-  #startProcess(): NlcProcess {
-    return NlcProcess.controller(
-      this.#kubeconfig,
-      `--node-monitor-grace-period=${graceMs}ms`,
-      '--node-monitor-period=1s',
-      '--node-eviction-rate=10',
-      '--kube-api-qps=200',
-      '--kube-api-burst=200',
-      '--leader-elect=false',
-      ...(this.#options.args ?? []),
-    );
+  async #startController(): Promise<void> {
+    const flags = [...commonFlags, ...(this.#options.args ?? [])];
+    if (this.controllerName === managerName) {
+      const files = [`--kubeconfig=${this.#kubeconfig}`, `--controllers=${managerControllers}`];
+      this.#manager = await this.plane.startControllerManager([...files, ...flags]);
+      return;
+    }
+    this.#controller = NlcProcess.controller(this.#kubeconfig, '--kube-api-qps=200', '--kube-api-burst=200', ...flags);
+    await this.within(startTimeoutMs, 'the controller leads', () => this.hasLogged('leading'));
   }
 }
