@@ -100,6 +100,7 @@ const otherFlags: Readonly<Record<string, string>> = {
   'max-old-space-size': 'Node.js',
   'max-old-space-size-percentage': 'Node.js',
   optional: 'npm run control-plane',
+  'only-build': 'npm run test:cluster',
   kubernetes: 'npm run test:control-plane',
   load: 'npm run test:control-plane',
   suite: 'npm run test:upstream',

@@ -100,7 +100,7 @@ function validateSubject(subject: MutableJsonMap, field: string, isNamespaced: b
   const kind = textAt(subject, 'kind');
   if (kind === 'ServiceAccount') return [...errors, ...validateAccount(subject, field, isNamespaced)];
   if (kind !== 'User' && kind !== 'Group') {
-    return [...errors, unsupportedField(`${field}.kind`, kind, ['Group', 'ServiceAccount', 'User'])];
+    return [...errors, unsupportedField(`${field}.kind`, kind, ['ServiceAccount', 'User', 'Group'])];
   }
   const group = textAt(subject, 'apiGroup');
   return group === rbacGroup ? errors : [...errors, unsupportedField(`${field}.apiGroup`, group, [rbacGroup])];
@@ -121,5 +121,7 @@ function validateAccount(subject: MutableJsonMap, field: string, isNamespaced: b
 function validateRoleRefKept(draft: Draft, stored: Draft): readonly FieldError[] {
   const roleRef = draft['roleRef'];
   if (sameJson(roleRef, stored['roleRef'])) return [];
-  return [invalidField('roleRef', roleRef, 'cannot change roleRef')];
+  const ref = mapAt(draft, 'roleRef');
+  const shown = { APIGroup: textAt(ref, 'apiGroup'), Kind: textAt(ref, 'kind'), Name: textAt(ref, 'name') };
+  return [invalidField('roleRef', shown, 'field is immutable')];
 }
