@@ -210,6 +210,34 @@ test('a node that was not ready for long can be put in maintenance', async () =>
   assert.deepEqual(world.evicted(), []);
 });
 
+test('eviction mode: a shutdown holds the pods of a living node, and none of one that is off', async () => {
+  const policies = [aPolicy({ name: 'pool', maintenance: rule })];
+  await using world = aZonedWorld(sizes, { policies, taintBasedEvictions: false, podEvictionTimeoutMs: 60_000 });
+  for (const node of ['a-0', 'a-1']) world.addPod(`pod-${node}`, node);
+  world.start();
+  for (const node of ['a-0', 'a-1']) set(world, node, shutdown, drain);
+  world.post('a-0', 'False');
+  await world.silentFor(170, 'a-1');
+  assert.deepEqual(world.evicted(), ['pod-a-1']);
+  await world.silentFor(170, 'a-0', 'a-1');
+  assert.deepEqual(world.evicted().toSorted(), ['pod-a-0', 'pod-a-1']);
+});
+
+test('of two policies with other rules that claim a silent node equally, the one that holds it holds', async () => {
+  const held = { ...rule, holdsWhileSilent: [shutdown], maxDurationMs: 300_000 };
+  const policies = [aPolicy({ name: 'pool', maintenance: rule }), aPolicy({ name: 'twin', maintenance: held })];
+  await using world = aZonedWorld(sizes, { policies });
+  world.addPod('pod', 'a-0');
+  world.start();
+  set(world, 'a-0', shutdown);
+  await world.silentFor(200, 'a-0');
+  assert.deepEqual(world.evicted(), []);
+  const [hold] = explainNode(world, 'a-0').holds.filter(({ kind }) => kind === 'maintenance');
+  assert.equal(hold?.kind === 'maintenance' && hold.policy, 'twin');
+  await world.advance(120);
+  assert.deepEqual(world.evicted(), ['pod'], 'the maximum is over');
+});
+
 test('explain says which signal holds', async () => {
   await using world = aWorld(rule, 'a-0');
   set(world, 'a-0', shutdown, drain);
