@@ -23,6 +23,7 @@ import { reboot } from './reboot.ts';
 import { scale } from './scale.ts';
 import { serviceRules } from './service-rules.ts';
 import { standbyNode } from './standby-node.ts';
+import { shutdown } from './shutdown.ts';
 import { staticPod } from './static-pod.ts';
 import type { Story } from './story.ts';
 import { upgrade, upgradeOutage } from './upgrade.ts';
@@ -57,6 +58,7 @@ export const stories: readonly Story[] = [
   serviceRules,
   outOfService,
   fenced,
+  shutdown,
   scale,
   networkPolicy,
 ];
