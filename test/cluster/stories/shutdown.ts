@@ -16,6 +16,9 @@ async function run(stage: Stage): Promise<Times> {
     try {
       await cluster.kubectl('label', 'node', node, 'pool=workers', '--overwrite');
       await declare(stage, 'True');
+      // A live setting reaches the replicas through their kubelets, within two minutes.
+      await stage.restart();
+      await cluster.until('a replica leads', async () => stage.isLed());
       await keepsPodsOfLiving(stage);
       const times = await emptiesWhatIsOff(stage);
       await cluster.nodes[node].boot();
