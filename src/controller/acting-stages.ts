@@ -20,6 +20,7 @@ import { PodGarbageCollector } from './pod-gc/pod-garbage-collector.ts';
 import { type NodeMarkingState, PodMarker } from './pod-readiness/pod-marker.ts';
 import { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
 import { removalRules } from './removal-rules.ts';
+import { EvictionResponders } from './taint-eviction/eviction-responders.ts';
 import { TaintEvictor } from './taint-eviction/taint-evictor.ts';
 import { evictionsTotal } from './tainting/metrics.ts';
 import { NoExecuteTainter } from './tainting/no-execute-tainter.ts';
@@ -41,6 +42,8 @@ export interface ActingStages extends WritingStages {
   /** The pod evictor, or in taint mode the tainter. */
   readonly noExecute: NodeEvictor;
   readonly evictor: TaintEvictor;
+  /** Undefined: pods wait for no responder. */
+  readonly responders: EvictionResponders | undefined;
   /** Evidence that nodes were fenced, and whether it came after their last heartbeats. */
   readonly evidence: EvidenceWatch;
   readonly outOfService: OutOfServiceTainter;
@@ -67,7 +70,9 @@ export function buildActingStages(
   const isEvicting = !options.options.current().taintBasedEvictions;
   const podEvictor = isEvicting ? buildPodEvictor(stages, options) : undefined;
   const noExecute = podEvictor ?? buildNoExecuteTainter(stages);
-  const evictor = buildTaintEvictor(stages, options);
+  const { evictions, clock } = options;
+  const responders = evictions && new EvictionResponders({ evictions, clock });
+  const evictor = buildTaintEvictor({ ...stages, responders }, options);
   const evidence = new EvidenceWatch((node) => stages.policies.outOfServiceOf(node));
   const outOfService = buildOutOfServiceTainter({ ...stages, evidence }, options, hooks.signal);
   const flapping = buildFlappingWatch(stages, options);
@@ -75,7 +80,8 @@ export function buildActingStages(
   marking.onEarlier(() => stages.serving.wakeUp());
   const marker = buildMarker({ ...stages, marking }, options);
   const podGc = buildPodGc(stages, options);
-  return { ...stages, podEvictor, noExecute, evictor, evidence, outOfService, flapping, marking, marker, podGc };
+  const evicting = { podEvictor, noExecute, evictor, responders };
+  return { ...stages, ...evicting, evidence, outOfService, flapping, marking, marker, podGc };
 }
 
 function buildWriting(stages: ObservingStages, options: NodeLifecycleOptions, hooks: WriteHooks): WritingStages {
@@ -176,15 +182,18 @@ function isNodeWatchBehind(version: string, { writer, informers }: NodeLifecycle
   return writer === undefined && isOlder(informers.nodes.status().resourceVersion, version);
 }
 
-function buildTaintEvictor(stages: WritingStages, options: NodeLifecycleOptions): TaintEvictor {
-  const { dependencies, pods, holds, liveNodes } = stages;
+function buildTaintEvictor(
+  stages: WritingStages & Pick<ActingStages, 'responders'>,
+  options: NodeLifecycleOptions,
+): TaintEvictor {
+  const { dependencies, pods, holds, liveNodes, responders } = stages;
   return new TaintEvictor({
     ...dependencies,
     pods,
     writesAtOnceMax: options.lanes.concurrencyMax,
     recorder: options.recorders.evictions,
     holds,
-    removals: removalRules(stages, options.controllers.nodeLifecycle),
+    removals: removalRules(stages, options.controllers.nodeLifecycle, responders),
     isNodeWatchBehind: (version) => isNodeWatchBehind(version, options),
     liveNode: (name, sentSinceMs) => liveNodes.latest(name, sentSinceMs),
   });

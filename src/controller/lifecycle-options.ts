@@ -11,6 +11,7 @@ import type { Live } from '../machinery/ports/live.ts';
 import type { WriteLanes } from '../machinery/ports/write-lanes.ts';
 import type { ClosableWriter } from './model/commands.ts';
 import type { ControllerOptions, ControllerSelection, PodGcOptions } from './model/options.ts';
+import type { EvictionSource } from './taint-eviction/eviction-responders.ts';
 import type { ApiWriterOptions } from './writer/api-writer.ts';
 
 export interface NodeLifecycleOptions extends Ambient {
@@ -26,6 +27,8 @@ export interface NodeLifecycleOptions extends Ambient {
     /** With the index `daemonSetsByNamespace`; required in eviction mode only. */
     readonly daemonSets?: Informer<DaemonSetView>;
   };
+  /** Evictions of lifecycle.k8s.io, for whose responders pods of reachable nodes wait; absent: for none. */
+  readonly evictions?: EvictionSource | undefined;
   readonly api: ApiWriterOptions['api'];
   /** Replaces the writer to the API server, as in shadow mode. */
   readonly writer?: ClosableWriter | undefined;

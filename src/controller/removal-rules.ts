@@ -1,14 +1,23 @@
 import { readyOf } from './health/assess-node.ts';
 import type { ObservingStages } from './observing-stages.ts';
+import type { EvictionResponders } from './taint-eviction/eviction-responders.ts';
 import type { RemovalRules } from './taint-eviction/removal-pace.ts';
 
-/** What policies and health say about deletions of pods. `confirms`: this process confirms a silence by a live read. */
-export function removalRules(stages: ObservingStages, confirms: boolean): RemovalRules {
+/**
+ * What policies and health say about deletions of pods. `confirms`: this process confirms a silence by a live read. `responders`: pods
+ * of reachable nodes wait for them; undefined: for none.
+ */
+export function removalRules(
+  stages: ObservingStages,
+  confirms: boolean,
+  responders: EvictionResponders | undefined,
+): RemovalRules {
   return {
     evictReachableOf: (node) => stages.policies.evictReachableOf(node),
     deletionRateOf: (node) => stages.policies.deletionRateOf(node),
     isRetained: (pod) => stages.policies.keeperOf(pod) !== undefined,
     isReachable: (node) => isReachable(node, stages, confirms),
+    responderOf: responders && ((pod, uid, timeoutMs) => responders.responderOf(pod, uid, timeoutMs)),
   };
 }
 

@@ -36,6 +36,7 @@ import type { WriteLanes } from '../machinery/ports/write-lanes.ts';
 import { ApiContact } from '../machinery/supervision/api-contact.ts';
 import { LinkedAbort } from '../machinery/supervision/abort.ts';
 import { ApiCanaryLease } from './canary-lease.ts';
+import { makeEvictionInformer } from './eviction-informer.ts';
 import { makeInformers, type NodeInformers } from './informers.ts';
 import { ApiLiveLeases } from './live-leases.ts';
 import { buildPolicyObjectsReport, type PolicyAdoption, PolicyObjects } from '../policy/objects/policy-objects.ts';
@@ -53,6 +54,8 @@ export interface ManagerConfig extends ControllerOptions, PodGcOptions {
   readonly shadow: boolean;
   /** Write a lease every few seconds to detect a lease watch that lags. */
   readonly watchCanary: boolean;
+  /** Pods of reachable nodes wait for the responders of their Evictions. */
+  readonly waitForEvictionResponders: boolean;
   readonly eventsApi: EventsApi;
   readonly leaderElect: boolean;
   readonly leaderElectLeaseDurationMs: number;
@@ -96,6 +99,8 @@ interface ManagerOptions extends Ambient {
 export class Manager {
   readonly lifecycle: NodeLifecycle;
   readonly informers: NodeInformers;
+  /** Not one of {@link informers}, which a replica needs to be ready. Undefined: pods wait for no responder. */
+  readonly #evictions: ReturnType<typeof makeEvictionInformer> | undefined;
   readonly #options: ManagerOptions;
   readonly #contact: ApiContact;
   /** Informers end as soon as the replica stops; the Event broadcaster ends when its queue is flushed. */
@@ -120,6 +125,7 @@ export class Manager {
     const { apis } = options;
     const config = options.config.current();
     this.informers = makeInformers({ ...options, api: apis.main, contact: this.#contact }, config);
+    this.#evictions = this.#makeEvictions();
     this.#broadcaster = this.#makeBroadcaster();
     this.#elector = config.leaderElect ? this.#makeElector() : undefined;
     this.#shadow = config.shadow ? this.#makeShadow() : undefined;
@@ -129,6 +135,7 @@ export class Manager {
       controllers: config.controllers,
       podGc: options.config,
       informers: this.#shadow?.informers ?? this.informers,
+      evictions: this.#evictions,
       api: this.#shadow === undefined ? apis.main : this.#writeBlocker.readingOnly(apis.main),
       writer: this.#shadow?.writer,
       liveLeases: new ApiLiveLeases(apis.freshness, this.#watching.signal, this.#contact),
@@ -190,6 +197,7 @@ export class Manager {
   /** Runs until the signal aborts (`stopped`) or leadership is lost (`lost`). Nothing keeps running afterwards. */
   async run(signal: AbortSignal): Promise<'stopped' | 'lost'> {
     const watching = Object.values(this.informers).map((informer) => informer.run(this.#watching.signal));
+    if (this.#evictions !== undefined) watching.push(this.#evictions.run(this.#watching.signal));
     if (this.#policyObjects !== undefined) watching.push(this.#policyObjects.run(this.#watching.signal));
     this.#broadcasterEnded = this.#broadcaster?.run(this.#eventsStop.signal) ?? Promise.resolve();
     signal.addEventListener('abort', () => this.#beginStopping());
@@ -341,6 +349,16 @@ export class Manager {
     return new ApiCanaryLease(apis.writing.canary, clock, identity);
   }
 
+  /** None for a shadow, which compares what both would do: kube-controller-manager waits for no responder. */
+  #makeEvictions(): ReturnType<typeof makeEvictionInformer> | undefined {
+    const { apis } = this.#options;
+    const config = this.#options.config.current();
+    const isEvicting = !config.shadow && runningParts(config.controllers, config).taintEviction;
+    return isEvicting && config.waitForEvictionResponders
+      ? makeEvictionInformer({ ...this.#options, api: apis.main, contact: this.#contact })
+      : undefined;
+  }
+
   #makePolicyObjects(): PolicyObjects | undefined {
     const { policyAdoption } = this.#options;
     const { policies: informer, nodes } = this.informers;
@@ -396,6 +414,7 @@ export class Manager {
       'the storage was restored from a backup, or its history is unknown; listing all resources again',
     );
     for (const informer of Object.values(this.informers)) informer.noticeRollback();
+    this.#evictions?.noticeRollback();
   }
 
   /** Leadership of the replica: without leader election a running replica leads. */

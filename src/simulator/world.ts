@@ -311,6 +311,7 @@ function configOf(plan: ClusterPlan): ManagerConfig {
     controllers: controllersOf(plan.mode),
     shadow: false,
     watchCanary: plan.watchCanary,
+    waitForEvictionResponders: false,
     eventsApi: 'core',
     leaderElect: true,
     leaderElectLeaseDurationMs: electionDefaults.leaseDurationMs,

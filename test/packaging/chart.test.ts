@@ -96,6 +96,7 @@ const settings: readonly { readonly values: string; readonly parts: Partial<Part
   { values: '{ mode: shadow, metrics: { secure: true } }', parts: { shadow: true, leaderElect: false, secure: true } },
   { values: 'metrics: { secure: true, enabled: false }', parts: {} },
   { values: `config: { policies: [${plain}, ${evicting}] }`, parts: { evictsReachable: true } },
+  { values: 'config: { waitForEvictionResponders: true }', parts: { waitsForResponders: true } },
   { values: `config: { policies: [${plain}] }`, parts: {} },
   {
     values: `{ mode: detector-only, config: { policies: [${evicting}] } }`,

@@ -3,6 +3,7 @@
 import { ApiError, type ApiReason } from '../../src/machinery/api/api-error.ts';
 import type { Condition } from '../../src/machinery/api/conditions.ts';
 import type { DaemonSetView } from '../../src/machinery/api/daemonset.ts';
+import { type EvictionView, targetOf } from '../../src/machinery/api/eviction.ts';
 import { type LeaseView, transformLease } from '../../src/machinery/api/lease.ts';
 import type { KubeObject } from '../../src/machinery/api/meta.ts';
 import { type Node, type NodeView, pauseAnnotation, transformNode } from '../../src/machinery/api/node.ts';
@@ -13,6 +14,7 @@ import type { Toleration } from '../../src/machinery/api/tolerations.ts';
 import { selectControllers } from '../../src/cli/controller/rules.ts';
 import type { Decision } from '../../src/controller/model/decisions.ts';
 import type { NotedDecision } from '../../src/controller/decision-log/decision-log.ts';
+import { evictionsByTarget } from '../../src/controller/model/indexes.ts';
 import { daemonSetsByNamespace, NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
 import {
   type ControllerOptions,
@@ -74,6 +76,12 @@ export class ControllerWorld {
   readonly daemonSets = new FakeInformer<DaemonSetView>('daemonsets', {
     [daemonSetsByNamespace]: ({ namespace }) => [namespace],
   });
+  /** Evictions of lifecycle.k8s.io. */
+  readonly evictions = new FakeInformer<EvictionView>('evictions.lifecycle.k8s.io', {
+    [evictionsByTarget]: (eviction) => [targetOf(eviction)],
+  });
+  /** Whether pods wait for their responders; from the next restart on. */
+  waitsForResponders = false;
   readonly lanes: OpenLanes;
   readonly writes: Write[] = [];
   readonly decisions: NotedDecision[] = [];
@@ -143,6 +151,7 @@ export class ControllerWorld {
       controllers: this.controllers,
       podGc: { current: () => this.podGc },
       informers: { nodes: this.nodes, leases: this.leases, pods: this.pods, daemonSets: this.daemonSets },
+      evictions: this.waitsForResponders ? this.evictions : undefined,
       api: {
         get: (resource, { name }) => this.#get(resource, name),
         patch: (resource, { namespace, name }, patch, { subresource }) =>

@@ -22,6 +22,8 @@ export interface Parts {
   readonly evictionMode: boolean;
   /** A policy sets `evictReachable`. */
   readonly evictsReachable: boolean;
+  /** Pods wait for the responders of their Evictions. */
+  readonly waitsForResponders: boolean;
   /** Shadow mode: no writes. */
   readonly shadow: boolean;
   readonly watchCanary: boolean;
@@ -39,6 +41,7 @@ export const defaultParts: Parts = {
   collects: false,
   evictionMode: false,
   evictsReachable: false,
+  waitsForResponders: false,
   shadow: false,
   watchCanary: false,
   leaderElect: true,
@@ -116,6 +119,14 @@ const rows: readonly Row[] = [
     why: 'eviction of pods of reachable nodes, so that PodDisruptionBudgets hold them',
     afterRefusal: () => true,
     applies: ({ evictsByTaint, evictsReachable, policyObjects }) => evictsByTaint && (evictsReachable || policyObjects),
+  },
+  {
+    group: 'lifecycle.k8s.io',
+    resource: 'evictions',
+    verbs: ['list', 'watch'],
+    when: '`taint-eviction-controller`, with `waitForEvictionResponders`, except in shadow mode',
+    why: 'informer',
+    applies: ({ evictsByTaint, waitsForResponders, shadow }) => evictsByTaint && waitsForResponders && !shadow,
   },
   {
     group: '',

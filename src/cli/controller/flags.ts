@@ -128,6 +128,11 @@ export const controllerFlags = [
       'With policies that set evictReachable: how long after its deletion was due a pod is deleted that PodDisruptionBudgets hold',
       { default: formatGoDuration(defaults.evictReachableTimeoutMs), range: { above: 0 }, live: true },
     ),
+    flag.boolean(
+      'wait-for-eviction-responders',
+      'With policies that set evictReachable: a pod whose Eviction of lifecycle.k8s.io/v1alpha1 has an active responder with a fresh heartbeat waits for it until the timeout instead of being requested at the Eviction API',
+      { default: false },
+    ),
   ]),
   ...flagGroup('API server', [
     flag.text('kubeconfig', 'Kubeconfig file; if not set, the default kubeconfig, else the service account of the pod'),

@@ -7,7 +7,7 @@ import type { Hold, HoldKind } from '../model/holds.ts';
 import type { Now } from '../model/node-state.ts';
 import { controllerNames, type ControllerSelection, type PolicySource } from '../model/options.ts';
 import type { BreakerStatus, EmptyingStatus, HoldSource, Maintenance, NodeHold } from '../model/policy.ts';
-import { formatEstimate, formatPast } from './format-time.ts';
+import { formatEstimate, formatPast, formatWallPast } from './format-time.ts';
 import type { ExplainedHold, FiguredHoldKind, PlainHoldKind, Unblocker } from './pages.ts';
 import type { AwaitedReport, ClusterReport, OutageHoldReport, PodBrief, ZoneReport } from './reports.ts';
 
@@ -105,6 +105,12 @@ export function buildRemovalHolds({ wait }: Pick<PodBrief, 'wait'>, now: Now): r
     const unblockedBy: readonly Unblocker[] = [{ kind: 'eviction-allowed' }, timeout];
     holds.push({ kind: 'refused', why, message, since: formatPast(sinceMs, now), unblockedBy });
   }
+  if (wait?.responder !== undefined) {
+    const { name, eviction, heartbeatAtMs, deletedAtMs } = wait.responder;
+    const timeout: Unblocker = { kind: 'refusal-timeout', when: formatEstimate(deletedAtMs, now) };
+    const heartbeat = formatWallPast(heartbeatAtMs, now);
+    holds.push({ kind: 'responder', name, eviction, heartbeat, unblockedBy: [{ kind: 'responder-ends' }, timeout] });
+  }
   if (wait?.rate !== undefined) {
     const { policy, ratePerSecond, ahead } = wait.rate;
     const when = formatEstimate(estimateTokenMs(wait), now);
@@ -115,7 +121,8 @@ export function buildRemovalHolds({ wait }: Pick<PodBrief, 'wait'>, now: Now): r
 
 /** When a pod that waits is removed at the latest; -Infinity: it does not wait. */
 export function estimateRemovalMs(wait: PodBrief['wait']): number {
-  return Math.max(wait?.refused?.deletedAtMs ?? -Infinity, estimateTokenMs(wait));
+  const { refused, responder } = wait ?? {};
+  return Math.max((refused ?? responder)?.deletedAtMs ?? -Infinity, estimateTokenMs(wait));
 }
 
 function estimateTokenMs(wait: PodBrief['wait']): number {

@@ -2,7 +2,7 @@ import { type Condition, findCondition, lifecycleConditions } from '../../machin
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import type { Now } from '../model/node-state.ts';
 import type { SignalMeaning } from '../model/policy.ts';
-import { formatPast } from './format-time.ts';
+import { formatWallPast } from './format-time.ts';
 import type { LifecycleCondition, Past } from './pages.ts';
 
 /** Time after which what a node that is Unknown says about itself counts as stale: nothing keeps it up to date. */
@@ -32,5 +32,5 @@ function staleSince(ready: Condition | undefined, now: Now): Past | undefined {
 
 function pastOf(time: string | undefined, now: Now): Past | null {
   const wallMs = parseTimestamp(time);
-  return wallMs === undefined ? null : formatPast(now.monotonicMs + wallMs - now.wallMs, now);
+  return wallMs === undefined ? null : formatWallPast(wallMs, now);
 }

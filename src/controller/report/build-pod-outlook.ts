@@ -1,3 +1,4 @@
+import { type EvictionView, evictionKey } from '../../machinery/api/eviction.ts';
 import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
 import type { Act } from '../model/holds.ts';
 import type { Now } from '../model/node-state.ts';
@@ -13,8 +14,8 @@ import {
 } from './build-forecasts.ts';
 import { buildEvictionPartHolds, buildProcessHolds, buildRemovalHolds, selectEvictingPart } from './build-holds.ts';
 import { buildShownTaint, buildShownToleration } from './build-shown-fields.ts';
-import { formatAction, formatEstimate, formatEviction, formatPast } from './format-time.ts';
-import type { ExplainedHold, PodOutlook, StayOutlook } from './pages.ts';
+import { formatAction, formatEstimate, formatEviction, formatPast, formatWallPast } from './format-time.ts';
+import type { ExplainedHold, PodOutlook, RequestedEviction, RequestedEvictions, StayOutlook } from './pages.ts';
 import type { PodReport } from './read-pod.ts';
 
 /** The countdowns of a pod, and when it will be evicted or garbage-collected. */
@@ -34,12 +35,27 @@ export function buildPodOutlook(report: PodReport): PodOutlook {
     keepsEarlierDeadline: keepsEarlierDeadline(report),
     stays: eviction === undefined ? classifyStay(report, forecast) : null,
     collection: collection.outlook,
+    ...(report.requested && { requested: buildRequested(report.requested, now) }),
     holds: buildPodHolds(report, eviction),
     next: formatAction(leading ? buildActions(report, eviction) : [], now),
     problems,
     history,
     historyOfFormer,
   };
+}
+
+function buildRequested({ evictions, problem }: NonNullable<PodReport['requested']>, now: Now): RequestedEvictions {
+  return { evictions: evictions.map((eviction) => buildRequestedEviction(eviction, now)), problem: problem ?? null };
+}
+
+function buildRequestedEviction(eviction: EvictionView, now: Now): RequestedEviction {
+  const { requesters, requesterCount, responder } = eviction;
+  const shown = responder && {
+    name: responder.name,
+    heartbeat: responder.heartbeatAtMs === undefined ? null : formatWallPast(responder.heartbeatAtMs, now),
+    completed: responder.isCompleted,
+  };
+  return { eviction: evictionKey(eviction), requesters, requesterCount, responder: shown ?? null };
 }
 
 function buildActions({ pod, collection }: PodReport, eviction: EvictionForecast | undefined): readonly Action[] {

@@ -17,6 +17,11 @@ export function formatPast(atMs: number, now: Now): Past {
   return { at: formatMicroTime(now.wallMs - agoMs), secondsAgo: toSeconds(agoMs) };
 }
 
+/** A past wall time. */
+export function formatWallPast(wallMs: number, now: Now): Past {
+  return formatPast(now.monotonicMs - (now.wallMs - wallMs), now);
+}
+
 export function formatEviction({ atMs, ...forecast }: Forecast<EvictionOutlook>, now: Now): EvictionOutlook {
   return { ...forecast, when: formatEstimate(atMs, now) };
 }

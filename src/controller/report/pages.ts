@@ -80,6 +80,8 @@ export type Unblocker =
   /** A PodDisruptionBudget, or whatever refuses the eviction, allows it. */
   | { readonly kind: 'eviction-allowed' }
   | { readonly kind: 'refusal-timeout'; readonly when: Estimate }
+  /** The responder removes the pod, completes, or sends no heartbeat for so long that another one's turn comes. */
+  | { readonly kind: 'responder-ends' }
   | { readonly kind: 'token'; readonly when: Estimate }
   /** A node of the list has no pod left that its taint evicts, or recovers. */
   | { readonly kind: 'node-emptied'; readonly nodes: readonly string[] }
@@ -122,6 +124,8 @@ type FiguredHold =
   | { readonly kind: 'concurrency'; readonly policy: string; readonly max: number }
   /** The Eviction API does not evict the pod. */
   | { readonly kind: 'refused'; readonly why: EvictionRefusal; readonly message: string; readonly since: Past }
+  /** The pod waits for a responder of this Eviction, `namespace/name`. */
+  | { readonly kind: 'responder'; readonly name: string; readonly eviction: string; readonly heartbeat: Past }
   /** The pod waits for a token of its policy. */
   | { readonly kind: 'deletion-rate'; readonly policy: string; readonly ratePerSecond: number; readonly ahead: number }
   /** The node looks silent in the caches, and its lease could not be read, or is missing as most others are. */
@@ -305,6 +309,24 @@ export interface NodeOutlook {
   readonly history: readonly HistoryLine[];
 }
 
+/** Evictions of lifecycle.k8s.io of a pod, the first of them. */
+export interface RequestedEvictions {
+  readonly evictions: readonly RequestedEviction[];
+  /** Why they cannot be read; null: they can. */
+  readonly problem: string | null;
+}
+
+export interface RequestedEviction {
+  /** `namespace/name`. */
+  readonly eviction: string;
+  /** The first names of those that request it. */
+  readonly requesters: readonly string[];
+  /** Number of all of them. */
+  readonly requesterCount: number;
+  /** The active one; null: none. */
+  readonly responder: { readonly name: string; readonly heartbeat: Past | null; readonly completed: boolean } | null;
+}
+
 /** `/explain/pods/NAMESPACE/NAME`: the countdowns of a pod, and when it will be evicted or garbage-collected. */
 export interface PodOutlook {
   /** `namespace/name`. */
@@ -331,6 +353,8 @@ export interface PodOutlook {
   readonly stays: StayOutlook | null;
   /** Null: no rule applies, or the pod garbage collector does not run in this process. */
   readonly collection: CollectionOutlook | null;
+  /** Only with --wait-for-eviction-responders. */
+  readonly requested?: RequestedEvictions;
   readonly holds: readonly ExplainedHold[];
   readonly next: NextAction;
   /** Malformed fields of the pod: field, value, accepted values. */

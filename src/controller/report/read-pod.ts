@@ -1,5 +1,6 @@
 import { objectKey } from '../../machinery/api/object-key.ts';
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import type { EvictionView } from '../../machinery/api/eviction.ts';
 import type { Taint } from '../../machinery/api/taints.ts';
 import type { NotedDecision } from '../decision-log/decision-log.ts';
 import type { Act } from '../model/holds.ts';
@@ -24,6 +25,8 @@ export interface PodReport extends PodBrief, HeldNode {
   /** Eviction mode: its node does not exist, but is still queued in this zone, and will be served. */
   readonly queueOfLostNode: ZoneReport | undefined;
   readonly collection: CollectionReport;
+  /** Evictions of lifecycle.k8s.io of this pod; undefined: pods wait for no responder. */
+  readonly requested: { readonly evictions: readonly EvictionView[]; readonly problem: string | undefined } | undefined;
   /** Malformed fields of the pod: field, value, accepted values. */
   readonly problems: readonly string[];
   readonly history: readonly HistoryLine[];
@@ -53,6 +56,7 @@ export function readPod(
     node,
     queueOfLostNode,
     collection: readCollection(pod, sources, cluster),
+    requested: readRequested(pod, sources),
     problems: pod.problems ?? [],
     ...readHistory(pod, node, sources),
     heldUntilMs: (...acts) => readHeldUntilMs(pod.nodeName, acts, sources, cluster),
@@ -63,6 +67,15 @@ export function readPod(
       return held.flatMap((hold) => buildExplainedHolds(hold, details));
     },
   };
+}
+
+/** More than a person reads are not shown. */
+const requestedMax = 3;
+
+function readRequested(pod: PodView, { stages: { responders } }: ReportSources): PodReport['requested'] {
+  if (responders === undefined) return undefined;
+  const evictions = responders.evictionsOf(podKey(pod), pod.uid).slice(0, requestedMax);
+  return { evictions, problem: responders.problem() };
 }
 
 function readQueueOfLost(node: string, { stages }: ReportSources, cluster: ClusterReport): ZoneReport | undefined {

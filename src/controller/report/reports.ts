@@ -104,6 +104,15 @@ interface RemovalWaitReport {
   };
   /** The wait for a token of the policy. */
   readonly rate?: RateWait;
+  /** The wait for a responder of its Eviction. */
+  readonly responder?: {
+    readonly name: string;
+    /** `namespace/name`. */
+    readonly eviction: string;
+    /** Wall time. */
+    readonly heartbeatAtMs: number;
+    readonly deletedAtMs: number;
+  };
 }
 
 /** A zone of an outer zone, with the number of nodes in its queue. */

@@ -6,9 +6,10 @@ import type { WriteOutcome } from '../model/commands.ts';
 import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
 import { type AskedTime, askedMs, countAsked, moveAsked, noteRequest } from './asked-time.ts';
-import { decideRemovalMethod, type RemovalMethod, type EvictAt } from './decide-eviction.ts';
+import { decideRemovalMethod, type RemovalMethod, type RemovalStep, type EvictAt } from './decide-eviction.ts';
 import { evictionsRefused, evictionsTimedOut } from './metrics.ts';
 import { RequestSlots } from './request-slots.ts';
+import type { WaitedResponder } from './select-responder.ts';
 import type { RefusedEviction, TimedEviction } from './timed-eviction.ts';
 import type { StageDependencies } from '../model/dependencies.ts';
 
@@ -26,6 +27,8 @@ export interface RemovalRules {
   readonly deletionRateOf: (node: string) => DeletionRate | undefined;
   /** The policy of its node keeps the pod from evictions for the health of the node. */
   readonly isRetained: (pod: PodView) => boolean;
+  /** The responder for which a pod (`namespace/name`) of a reachable node waits. Absent: pods wait for none. */
+  readonly responderOf?: ((pod: string, uid: string, timeoutMs: number) => WaitedResponder | undefined) | undefined;
 }
 
 interface RemovalPaceOptions extends Pick<StageDependencies, 'decisions' | 'meter' | 'clock'> {
@@ -56,6 +59,8 @@ export interface RemovalWait {
   readonly refused?: Omit<RefusedEviction, 'retryAtMs' | 'requests'> & { readonly deletedAtMs: number };
   /** The wait for a token of the policy. */
   readonly rate?: RateWait;
+  /** The wait for a responder of its Eviction; it is asked for and deleted at `deletedAtMs`. */
+  readonly responder?: WaitedResponder & { readonly deletedAtMs: number };
 }
 
 /** Rules without policies: pods are deleted at once. */
@@ -84,12 +89,14 @@ export class RemovalPace {
   }
 
   /** How the pod is to be removed now. Cheap: called before each request. */
-  methodOf(eviction: TimedEviction, evictAt: EvictAt): RemovalMethod {
+  methodOf(key: string, eviction: TimedEviction, evictAt: EvictAt): RemovalStep {
     const { rules } = this.#options;
     const timeoutMs = rules.evictReachableOf(eviction.node)?.timeoutMs;
     const isReachable = timeoutMs !== undefined && rules.isReachable(eviction.node);
+    const hasResponder = isReachable && rules.responderOf?.(key, eviction.uid, timeoutMs) !== undefined;
     const { hasRequested } = eviction.asked;
-    return decideRemovalMethod(evictAt, { timeoutMs, askedMs: this.#askedMs(eviction), hasRequested, isReachable });
+    const askedMs = this.#askedMs(eviction);
+    return decideRemovalMethod(evictAt, { timeoutMs, askedMs, hasRequested, isReachable, hasResponder });
   }
 
   /** Records whether the budget of a pod that is due can be asked now: to be called at each check. */
@@ -112,10 +119,13 @@ export class RemovalPace {
 
   /** Takes a request slot and a token, if both are free. To be called when nothing else holds the deletion, and again as the answer says. */
   tryEvict(pod: PodView, eviction: TimedEviction): RemovalAnswer {
-    const { evictAt } = eviction;
     const key = podKey(pod);
-    const by = this.methodOf(eviction, evictAt);
-    const { node, refused } = eviction;
+    const by = this.methodOf(key, eviction, eviction.evictAt);
+    return by === 'await-responder' ? this.#waitFor(key, checkAgainMs) : this.#tryBy(by, key, eviction);
+  }
+
+  #tryBy(by: RemovalMethod, key: string, eviction: TimedEviction): RemovalAnswer {
+    const { node, refused, evictAt } = eviction;
     const waitMs = by === 'evict' && refused !== undefined ? refused.retryAtMs - this.#nowMs() : 0;
     if (waitMs > 0) return this.#waitFor(key, Math.min(waitMs, checkAgainMs));
     if (by === 'evict' && !this.#slots.tryTake(key)) return this.#waitFor(key, checkAgainMs);
@@ -190,19 +200,19 @@ export class RemovalPace {
   waitOf(key: string): RemovalWait | undefined {
     const eviction = this.#options.timed.get(key);
     if (eviction === undefined) return undefined;
-    const refused = this.#refusalOf(eviction);
+    const refused = this.#refusalOf(key, eviction);
+    const responder = this.#responderWaitOf(key, eviction);
     const rate = this.#rateWaitOf(key, eviction.node);
-    return refused === undefined && rate === undefined
-      ? undefined
-      : { ...(refused && { refused }), ...(rate && { rate }) };
+    const wait = { ...(refused && { refused }), ...(responder && { responder }), ...(rate && { rate }) };
+    return Object.keys(wait).length === 0 ? undefined : wait;
   }
 
   /** Reason why a pod waits, in brief, at a cost that does not depend on how many pods wait. */
   waitingPod(key: string): WaitingPod | undefined {
     const eviction = this.#options.timed.get(key);
-    const refused = eviction && this.#refusalOf(eviction);
-    if (refused !== undefined)
-      return { policy: this.#options.rules.evictReachableOf(eviction?.node ?? '')?.policy ?? '', reason: refused.why };
+    const reason = eviction && this.#reasonOf(key, eviction);
+    if (reason !== undefined)
+      return { policy: this.#options.rules.evictReachableOf(eviction?.node ?? '')?.policy ?? '', reason };
     const policy = this.#tokens.queueOf(key);
     return policy === undefined ? undefined : { policy, reason: 'rate' };
   }
@@ -223,8 +233,8 @@ export class RemovalPace {
   /** Every pod that waits, for a gauge. Costs time proportional to the timed evictions. */
   *waits(): Iterable<WaitingPod> {
     const { timed, rules } = this.#options;
-    for (const eviction of timed.values()) {
-      const reason = this.#refusalOf(eviction)?.why;
+    for (const [key, eviction] of timed) {
+      const reason = this.#reasonOf(key, eviction);
       if (reason !== undefined) yield { policy: rules.evictReachableOf(eviction.node)?.policy ?? '', reason };
     }
     for (const key of this.waitingForTokens()) yield { policy: this.#tokens.queueOf(key) ?? '', reason: 'rate' };
@@ -239,17 +249,32 @@ export class RemovalPace {
     return { kind: 'wait', checkAgainMs: forMs };
   }
 
-  #refusalOf(eviction: TimedEviction): RemovalWait['refused'] {
+  /** Why the Eviction API is not to evict a pod now, or has not. */
+  #reasonOf(key: string, eviction: TimedEviction): string | undefined {
+    return this.#responderWaitOf(key, eviction) === undefined ? this.#refusalOf(key, eviction)?.why : 'responder';
+  }
+
+  #refusalOf(key: string, eviction: TimedEviction): RemovalWait['refused'] {
     const { node, refused, evictAt } = eviction;
     const rule = this.#options.rules.evictReachableOf(node);
-    if (refused === undefined || rule === undefined || this.methodOf(eviction, evictAt) === 'delete') return undefined;
+    if (refused === undefined || rule === undefined || this.methodOf(key, eviction, evictAt) !== 'evict')
+      return undefined;
     const { why, message, sinceMs } = refused;
-    return {
-      why,
-      message,
-      sinceMs,
-      deletedAtMs: this.#nowMs() + Math.max(0, rule.timeoutMs - this.#askedMs(eviction)),
-    };
+    return { why, message, sinceMs, deletedAtMs: this.#deletedAtMs(eviction, rule) };
+  }
+
+  #responderWaitOf(key: string, eviction: TimedEviction): RemovalWait['responder'] {
+    const { node, uid, evictAt } = eviction;
+    const { rules } = this.#options;
+    const rule = rules.responderOf === undefined ? undefined : rules.evictReachableOf(node);
+    const isDue = evictAt.atMs <= this.#nowMs();
+    if (rule === undefined || !isDue || this.methodOf(key, eviction, evictAt) !== 'await-responder') return undefined;
+    const responder = rules.responderOf?.(key, uid, rule.timeoutMs);
+    return responder && { ...responder, deletedAtMs: this.#deletedAtMs(eviction, rule) };
+  }
+
+  #deletedAtMs(eviction: TimedEviction, { timeoutMs }: ReachableEviction): number {
+    return this.#nowMs() + Math.max(0, timeoutMs - this.#askedMs(eviction));
   }
 
   #rateWaitOf(key: string, node: string): RemovalWait['rate'] {

@@ -106,6 +106,6 @@ export class RemovalRequests {
   /** Whether the reason lasts, and the pod is still to be removed in this way. */
   #isReasonThere(pod: PodView, eviction: TimedEviction, { by, evictAt }: Removal): boolean {
     const { reasonGone, pace } = this.#options;
-    return !reasonGone(pod, eviction, evictAt) && pace.methodOf(eviction, evictAt) === by;
+    return !reasonGone(pod, eviction, evictAt) && pace.methodOf(podKey(pod), eviction, evictAt) === by;
   }
 }

@@ -131,6 +131,7 @@ function toWallMs({ atMs }: Action, { now }: NodeReport): number | undefined {
 function describeWait(wait: WaitingPod | undefined): string | null {
   if (wait === undefined) return null;
   const { policy, reason } = wait;
+  if (reason === 'responder') return 'its pod waits for an eviction responder';
   return reason === 'rate'
     ? `its pod waits for a token of policy ${policy}`
     : `the Eviction API does not evict its pod (${reason})`;

@@ -10,7 +10,8 @@ export type ResourceName =
   | 'namespaces'
   | 'daemonsets'
   | 'deployments'
-  | 'nodelifecyclepolicies';
+  | 'nodelifecyclepolicies'
+  | 'evictions.lifecycle.k8s.io';
 
 interface Resource {
   readonly group: string;
@@ -38,6 +39,13 @@ export const resources: Readonly<Record<ResourceName, Resource>> = {
   daemonsets: { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', namespaced: true },
   deployments: { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true },
   nodelifecyclepolicies: { ...policyResource, namespaced: false },
+  'evictions.lifecycle.k8s.io': {
+    group: 'lifecycle.k8s.io',
+    version: 'v1alpha1',
+    plural: 'evictions',
+    kind: 'Eviction',
+    namespaced: true,
+  },
 };
 
 /** `v1` or `group/version`, as in `apiVersion`. */

@@ -45,6 +45,8 @@ const holdReasons: Texts<'kind', Exclude<ExplainedHold, { readonly words: string
     `at most ${max} of the nodes of policy ${policy} are emptied at once (maxConcurrentEvictions), so this one gets no NoExecute taint now`,
   refused: ({ why, message, since }) =>
     `waits for ${why === 'budget' ? 'a PodDisruptionBudget' : `the Eviction API (${why})`} since ${since.at}: ${message}`,
+  responder: ({ name, eviction, heartbeat }) =>
+    `waits for responder ${name} of Eviction ${eviction}, last heartbeat ${secondsText(heartbeat.secondsAgo)} ago`,
   'deletion-rate': ({ policy, ratePerSecond, ahead }) =>
     `waits for a token of policy ${policy} (podDeletionsPerSecond ${ratePerSecond}), ${ahead} ahead`,
   unconfirmed: () => 'it looks silent, and a live read of its lease does not confirm it',
@@ -77,6 +79,7 @@ const unblockers: Texts<'kind', Unblocker> = {
     `${count} of the unhealthy nodes of policy ${policy} healthy again, and then a cooldown of ${secondsText(cooldownSeconds)}`,
   'eviction-allowed': () => 'the eviction is allowed',
   'refusal-timeout': ({ when }) => `it is deleted ${estimateText(when)}`,
+  'responder-ends': () => 'the responder completes or sends no more heartbeats',
   token: ({ when }) => `its token is there ${estimateText(when)}`,
   'node-emptied': ({ nodes }) => `${anyOf(nodes)} emptied or recovered`,
   'pause-ends': ({ when }) => `the pause ends ${estimateText(when)}`,

@@ -16,6 +16,7 @@ import type {
   NextAction,
   NodeOutlook,
   PodOutlook,
+  RequestedEviction,
   StayOutlook,
   ZoneOutlook,
 } from '../pages.ts';
@@ -72,6 +73,7 @@ export function describePodOutlook(outlook: PodOutlook): string {
       ['next', nextText(next)],
       ...holdRows(holds),
       ['eviction', eviction === null ? staying : `${evictionText(eviction)}, ${givenText(eviction.given)}`],
+      ...requestedRows(outlook.requested),
       ['collection', collection && collectionText(collection)],
       ['counts', outlook.keepsEarlierDeadline ? earlierDeadline : null],
       ['taints', taints.length === 0 ? 'no NoExecute taint on its node' : `${taints.length} NoExecute`],
@@ -80,6 +82,27 @@ export function describePodOutlook(outlook: PodOutlook): string {
     ending(problems, history),
     historyRows('history of former pods of this name', historyOfFormer),
   ].join('');
+}
+
+/** The Evictions of a pod, and why there may be others. */
+function requestedRows(requested: PodOutlook['requested']): readonly Row[] {
+  if (requested === undefined) return [];
+  const { evictions, problem } = requested;
+  return [
+    ...evictions.map((eviction): Row => ['requested', requestedText(eviction)]),
+    ['requested', problem === null ? null : `not known: ${problem}`],
+  ];
+}
+
+function requestedText({ eviction, requesters, requesterCount, responder }: RequestedEviction): string {
+  const others = requesterCount > requesters.length ? ` and ${requesterCount - requesters.length} more` : '';
+  const by = requesterCount === 0 ? 'nothing now' : `${requesters.join(', ')}${others}`;
+  return `Eviction ${eviction}, by ${by}; ${responder === null ? 'no active responder' : responderText(responder)}`;
+}
+
+function responderText({ name, heartbeat, completed }: NonNullable<RequestedEviction['responder']>): string {
+  const last = heartbeat === null ? 'no heartbeat' : `last heartbeat ${secondsText(heartbeat.secondsAgo)} ago`;
+  return `active responder ${name}, ${completed ? 'completed' : last}`;
 }
 
 const earlierDeadline =
