@@ -34,7 +34,8 @@ export function makeEvictionInformer(options: EvictionInformerOptions): SharedIn
     identity: (view) => view,
     problemsOf: ({ problems }) => problems,
     shared: ['namespace'],
-    indexes: { [evictionsByTarget]: (eviction) => [targetOf(eviction)] },
+    // What targets no pod would all have one value.
+    indexes: { [evictionsByTarget]: (eviction) => (eviction.podUid === '' ? [] : [targetOf(eviction)]) },
   });
 }
 

@@ -130,7 +130,7 @@ export const controllerFlags = [
     ),
     flag.boolean(
       'wait-for-eviction-responders',
-      'With policies that set evictReachable: a pod whose Eviction of lifecycle.k8s.io/v1alpha1 has an active responder with a fresh heartbeat waits for it until the timeout instead of being requested at the Eviction API',
+      'With policies that set evictReachable: a pod waits until the timeout for the responder of its Eviction of lifecycle.k8s.io/v1alpha1 that sends heartbeats',
       { default: false },
     ),
   ]),

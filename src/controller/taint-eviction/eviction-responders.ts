@@ -29,7 +29,7 @@ export class EvictionResponders {
     return this.#options.evictions.store.byIndex(evictionsByTarget, targetKey(pod, uid)).slice(0, evictionsMax);
   }
 
-  /** The responder for which this pod waits; undefined: none. At a constant cost. */
+  /** The responder for which this pod waits; undefined: none. */
   responderOf(pod: ObjectKey, uid: string, timeoutMs: number): WaitedResponder | undefined {
     return selectResponder(this.evictionsOf(pod, uid), { nowMs: this.#options.clock.nowMs(), timeoutMs });
   }

@@ -75,7 +75,7 @@ test('Evictions are found by the pod that they are about', async () => {
   const heartbeatAtMs = Date.parse('2026-11-28T12:00:00Z');
   const page = {
     metadata: { resourceVersion: '9' },
-    items: [anEviction({ heartbeatAtMs }), anEviction({ pod: 'b', uid: 'u' })],
+    items: [anEviction({ heartbeatAtMs }), anEviction({ pod: 'b', uid: 'u' }), anEviction({ pod: '', uid: '' })],
   };
   await using stand = aStand({
     list: () => Promise.resolve(page),
@@ -83,6 +83,7 @@ test('Evictions are found by the pod that they are about', async () => {
   });
   await stand.clock.advance(5_000);
   const found = stand.informer.store.byIndex(evictionsByTarget, targetKey('default/b', 'u'));
+  assert.deepEqual(stand.informer.store.byIndex(evictionsByTarget, targetKey('default/', '')), []);
   assert.deepEqual(
     found.map(({ name }) => name),
     ['b-1'],
