@@ -78,7 +78,7 @@ describe('kubectl', { skip }, () => {
   test('get nodes, in each output format', async () => {
     assert.equal(await must('create -f -', aNode('get-a')), 'node/get-a created\n');
     const plain = await must('get nodes get-a');
-    assert.match(plain, /^NAME +STATUS +ROLES +AGE +VERSION\nget-a +Ready +<none> +\d+s +v1\.36\.3\n$/);
+    assert.match(plain, /^NAME +STATUS +ROLES +AGE +VERSION\nget-a +Ready +<none> +\d+s +v1\.37\.2\n$/);
     assert.match(await must('get no get-a -o wide'), /INTERNAL-IP[\s\S]*10\.0\.0\.1 +<none> +Hollow +6\.12 \(amd64\)/);
     assert.match(await must('get nodes get-a --show-labels'), /zone=a/);
     assert.match(await must('get nodes -l zone=a --sort-by=.metadata.name'), /get-a/);
