@@ -58,3 +58,15 @@ test('whatif without a trace loads no simulator and no hollow cluster', () => {
   assert.deepEqual(found, []);
   assert.ok(reachedFrom('src/cli/whatif/replay-both.ts', imported).has('src/simulator/scenario/run-scenario.ts'));
 });
+
+test('commands that print a page load no client of the API server, and completion no WebSockets: both start in a moment', () => {
+  const page = [...reachedFrom('src/cli/commands/page-commands.ts', imported)];
+  assert.ok(page.includes('src/cli/client/server-pages.ts'));
+  assert.deepEqual(
+    page.filter((path) => /kube-client\/(?:pools|transport)|kubeconfig\/connection\.ts|machinery\/yaml/u.test(path)),
+    [],
+  );
+  const completion = reachedFrom('src/cli/commands/complete.ts', imported);
+  assert.ok(completion.has('src/machinery/kube-client/pools.ts'));
+  assert.ok(!completion.has('src/machinery/kube-client/port-forward.ts'));
+});

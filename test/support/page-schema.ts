@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Pages } from '../../src/controller/report/pages.ts';
 
 type JsonSchema = Parameters<typeof z.fromJSONSchema>[0];

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { type PolicyInput, policySchema } from '../../src/policy/schema/policy-schema.ts';
 import { validatePolicies } from '../../src/policy/schema/validate-policies.ts';
-import { z } from 'zod';
+import * as z from 'zod';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 // Explains the tests that do not pass, by classification.yaml.
-import { z } from 'zod';
+import * as z from 'zod';
 import { type SuiteName, suiteNames, type TestResult } from './results.ts';
 
 const rowSchema = z.strictObject({

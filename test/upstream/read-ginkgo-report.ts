@@ -1,5 +1,5 @@
 // Reads the JSON reports of ginkgo, of a run and of a dry run.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { KnownTest, TestResult } from './results.ts';
 
 const nanosecondsPerSecond = 1e9;

@@ -1,5 +1,5 @@
 // The report of all suites: what docs/conformance.json holds and docs/conformance.md shows.
-import { z } from 'zod';
+import * as z from 'zod';
 import { isConformance, type SuiteName, suiteNames, type TestResult } from './results.ts';
 import { type ClassificationRow, reasonOf, type Unpassed } from './classify-results.ts';
 

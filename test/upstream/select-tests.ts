@@ -1,5 +1,5 @@
 // Sorts the tests of the e2e binary into the lists that run, and the classes that do not, by selection.yaml.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { KnownTest } from './results.ts';
 
 const matcherSchema = z

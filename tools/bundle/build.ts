@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync
 import { join, resolve } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { embedDashboard } from './embed-dashboard.ts';
+import { slimUndici } from './slim-undici.ts';
 import { bundledPackages, noticesText } from './third-party.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -44,7 +45,7 @@ async function bundle(folder: string, dashboard: Plugin): Promise<Metafile> {
     format: 'esm',
     target: 'node24',
     banner: { js: requireBanner },
-    plugins: [dashboard],
+    plugins: [dashboard, slimUndici(root)],
     legalComments: 'none',
     // An optional dependency of debug.
     external: ['supports-color'],

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { controllerFlags } from '../../src/cli/controller/flags.ts';
 import { acceptedBy, type FlagDefinition, keyOf } from '../../src/cli/flags/flag-definition.ts';
 import { defaultFileSettings, fileSettingShape } from '../../src/policy/schema/file-settings.ts';

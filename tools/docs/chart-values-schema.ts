@@ -1,5 +1,5 @@
 // The schema of the chart's values; the settings of the controller come from its flag tables.
-import { z } from 'zod';
+import * as z from 'zod';
 import { controllerFlags } from '../../src/cli/controller/flags.ts';
 import { type FlagDefinition, keyOf } from '../../src/cli/flags/flag-definition.ts';
 import { shapeOf } from '../../src/cli/flags/flag-schema.ts';

@@ -1,5 +1,5 @@
 // The JSON schema of the controller's config file, for editors and for checks before a rollout.
-import { z } from 'zod';
+import * as z from 'zod';
 import { configFileSchema } from '../../src/cli/controller/config.ts';
 import { controllerFlags } from '../../src/cli/controller/flags.ts';
 import { type FlagDefinition, keyOf } from '../../src/cli/flags/flag-definition.ts';

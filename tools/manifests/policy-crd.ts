@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type JsonMap, mapOf } from '../../src/machinery/api/json-map.ts';
 import { buildPolicyCrd, buildPolicySchema } from './build-policy-crd.ts';
 import { policySpecSchema } from '../../src/policy/schema/policy-schema.ts';

@@ -5,7 +5,6 @@ import { isLoopback } from '../../machinery/page-server/own-host.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { ConnectionError } from '../../machinery/kubeconfig/connection-error.ts';
 import type { Headers, TlsOptions } from '../../machinery/kube-client/connection.ts';
-import { loadConnection } from '../../machinery/kubeconfig/connection.ts';
 import type { serverFlags } from './flags.ts';
 import { type FlagValues, keyOf } from '../flags/flag-definition.ts';
 
@@ -62,6 +61,8 @@ function bearer(token: string): PageAccess {
 
 /** The user of a kubeconfig. Its cluster CA is not used: it does not sign the controller's serving certificate. */
 async function userOf(kubeconfig: string, context: string | undefined): Promise<PageAccess> {
+  // Loaded only here: plain pages need no credentials.
+  const { loadConnection } = await import('../../machinery/kubeconfig/connection.ts');
   const connection = await loadConnection({ kubeconfig, context });
   const { cert, key } = connection.tls;
   const headers = await connection.authorization();

@@ -1,5 +1,8 @@
-// The pages of a controller at the address of --server.
-import { Agent, request } from 'undici';
+// The pages of a controller at the address of --server. Read with the client of Node.js, which starts faster than undici: a
+// command that prints one page lives shorter than it takes to load more.
+import { once } from 'node:events';
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { AgentOptions } from 'node:https';
 import { codeOf } from '../../machinery/kube-client/errors.ts';
 import type { TlsOptions } from '../../machinery/kube-client/connection.ts';
 import { type ClientValues, type PageAccess, pageAccess } from './page-access.ts';
@@ -8,9 +11,20 @@ import { type PageAnswer, PageError, type PageSource, readPageBody } from './pag
 /** Timeout of a request. The controller serves its pages from memory. */
 export const pageTimeoutMs = 10_000;
 
+interface PageClient {
+  readonly Agent: new (options: AgentOptions) => Agent;
+  get(url: URL, options: RequestOptions): ClientRequest;
+}
+
+/** Only the one that is needed is loaded. */
+function clientOf(server: string): PageClient {
+  return process.getBuiltinModule(server.startsWith('https:') ? 'node:https' : 'node:http');
+}
+
 export class ServerPages implements PageSource {
   readonly name: string;
   readonly #access: PageAccess;
+  readonly #client: PageClient;
   readonly #agent: Agent;
 
   /** Rejects with a ConnectionError if a file with credentials cannot be read. */
@@ -21,7 +35,8 @@ export class ServerPages implements PageSource {
   private constructor(server: string, access: PageAccess) {
     this.name = server;
     this.#access = access;
-    this.#agent = new Agent({ connect: given(access.tls) });
+    this.#client = clientOf(server);
+    this.#agent = new this.#client.Agent({ keepAlive: true, ...given(access.tls) });
   }
 
   hintAfter(status: number): string | undefined {
@@ -29,22 +44,28 @@ export class ServerPages implements PageSource {
   }
 
   async get(path: string, signal: AbortSignal): Promise<PageAnswer> {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(pageTimeoutMs)]);
     try {
-      const answer = await request(new URL(path, this.name), {
-        dispatcher: this.#agent,
-        headers: { ...this.#access.headers },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(pageTimeoutMs)]),
-      });
-      return { status: answer.statusCode, body: await readPageBody(this.name, answer.body) };
+      const answer = await this.#request(new URL(path, this.name), limited);
+      return { status: answer.statusCode ?? 0, body: await readPageBody(this.name, answer) };
     } catch (error) {
       if (error instanceof PageError) throw error;
-      const message = `no response from ${this.name} (${causeOf(error)}); ${hintFor(this.name, error)}`;
-      throw new PageError(message, { cause: error });
+      const cause: unknown = limited.aborted ? limited.reason : error;
+      const message = `no response from ${this.name} (${causeOf(cause)}); ${hintFor(this.name, cause)}`;
+      throw new PageError(message, { cause });
     }
   }
 
+  async #request(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
+    const request = this.#client.get(url, { agent: this.#agent, headers: { ...this.#access.headers }, signal });
+    const [answer]: IncomingMessage[] = await once(request, 'response');
+    if (answer === undefined) throw new Error('a response event has its message');
+    return answer;
+  }
+
   close(): Promise<void> {
-    return this.#agent.destroy();
+    this.#agent.destroy();
+    return Promise.resolve();
   }
 }
 
@@ -58,7 +79,7 @@ function hintFor(server: string, error: unknown): string {
   if (/CERT|SIGNATURE/.test(code)) {
     return 'set --certificate-authority and --tls-server-name to verify the certificate, or --insecure-skip-tls-verify on loopback';
   }
-  const plain = server.startsWith('http:') && ['ECONNRESET', 'UND_ERR_SOCKET'].includes(code);
+  const plain = server.startsWith('http:') && code === 'ECONNRESET';
   const secure = plain ? ', with https:// if it runs with --metrics-secure' : '';
   return `--server must be the address where the controller serves /metrics${secure}`;
 }

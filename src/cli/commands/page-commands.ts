@@ -1,5 +1,4 @@
 // Prints pages of a running controller.
-import { stringify } from 'yaml';
 import { escapeControls, escapeJsonControls } from '../../machinery/api/format-safe-text.ts';
 import { ConnectionError } from '../../machinery/kubeconfig/connection-error.ts';
 import type { FlagDefinition, FlagValues } from '../flags/flag-definition.ts';
@@ -126,7 +125,7 @@ async function printPage(
   const paths = output === 'wide' ? [path, ...wide] : [path];
   for (const each of paths) {
     const asked = `${each}?output=${servedFormat(output)}`;
-    io.stdout(renderPage(await readPage(source, asked, io.signal), output));
+    io.stdout(await renderPage(await readPage(source, asked, io.signal), output));
   }
   return exitSuccess;
 }
@@ -140,9 +139,9 @@ function describeFailure(error: unknown): string {
 }
 
 /** A page as served, for this output. Throws a SyntaxError if JSON is expected and the page is something else. */
-function renderPage(body: string, output: PageOutput): string {
+async function renderPage(body: string, output: PageOutput): Promise<string> {
   if (output === 'json') return escapeJsonControls(body);
-  if (output === 'yaml') return escapeControls(stringify(JSON.parse(body), { lineWidth: 0 }));
+  if (output === 'yaml') return escapeControls((await import('yaml')).stringify(JSON.parse(body), { lineWidth: 0 }));
   return escapeControls(body);
 }
 

@@ -1,5 +1,5 @@
 // Parses flags and config file into one frozen object. No other code of the controller reads flags or the environment.
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageOf } from '../../machinery/api/api-error.ts';
 import {
   type ControllerOptions,

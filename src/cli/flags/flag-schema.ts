@@ -1,6 +1,6 @@
 // The zod schema of a flag table, for values from the command line and from a file.
 import assert from 'node:assert/strict';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ownValue } from '../../machinery/api/json-map.ts';
 import { type BindAddress, bindAddressText, parseBindAddress } from './bind-address.ts';
 import {

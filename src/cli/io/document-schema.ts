@@ -1,5 +1,5 @@
 // Parts of the schemas of documents that users write. Each problem names the field, the accepted values and the given one.
-import { z } from 'zod';
+import * as z from 'zod';
 import { ownValue } from '../../machinery/api/json-map.ts';
 import { formatGoDuration, parseGoDuration } from '../../machinery/api/go-duration.ts';
 

@@ -3,13 +3,15 @@
 // other sites, which cannot know it and whose requests name another origin.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownValue } from '../../machinery/api/json-map.ts';
 import { causeOf } from '../client/server-pages.ts';
 import { escapeControls } from '../../machinery/api/format-safe-text.ts';
 import { type LeaderPages, readState } from './leader-pages.ts';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 interface DashboardForwarderOptions {
   readonly leader: LeaderPages;

@@ -3,7 +3,7 @@
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Agent, type buildConnector, type Dispatcher, request } from 'undici';
+import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import type { ClusterClient } from '../../machinery/kube-client/cluster-client.ts';
 import type { Headers, TlsOptions } from '../../machinery/kube-client/connection.ts';
 import { ApiError } from '../../machinery/api/api-error.ts';
@@ -52,6 +52,7 @@ export class PodPages implements PageSource {
     this.name = `pod ${pod.namespace}/${pod.name}`;
     this.#agent = new Agent({
       connections: connectionsMax,
+      allowH2: false,
       connect: (_, done) => void this.#connect(done),
     });
   }
@@ -101,7 +102,7 @@ export class PodPages implements PageSource {
 
   #sendWith(login: Headers, path: string, { method, headers, signal }: PageRequest): Promise<Dispatcher.ResponseData> {
     const all = { ...headers, ...login };
-    return request(`${this.#origin}${path}`, { method, dispatcher: this.#agent, headers: all, signal });
+    return this.#agent.request({ origin: this.#origin, path, method, headers: all, signal });
   }
 
   /** The port-forward failed; reports that too if the proxy fails. */

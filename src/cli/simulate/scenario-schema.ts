@@ -1,5 +1,5 @@
 // The schema of a scenario file.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PodGroup, Scenario, ScenarioStep } from '../../simulator/scenario/scenario.ts';
 import { readFaultScript } from '../simulation/hollow-nodes/fault-schema.ts';
 import { duration, problemsOf, text, wholeNumber, word } from '../io/document-schema.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Read } from '../../machinery/yaml/yaml-text.ts';
 import {
   type ClusterTrace,

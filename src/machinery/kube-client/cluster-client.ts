@@ -1,13 +1,12 @@
 // The API server for commands that ask once and end: single requests without rate limit and retries, proxied pages, and
 // ports of pods.
 import type { Duplex } from 'node:stream';
-import { request } from 'undici';
 import { type JsonMap, mapOf } from '../api/json-map.ts';
 import { readBody } from './body.ts';
 import type { Connection, Headers } from './connection.ts';
 import { codeOf, errorFromFailure, errorFromResponse } from './errors.ts';
 import { HttpPools } from './pools.ts';
-import { openPortForward, type PodPort } from './port-forward.ts';
+import type { PodPort } from './port-forward.ts';
 
 const bodyBytesMax = 64 * 1024 * 1024;
 const unauthorized = 401;
@@ -57,7 +56,9 @@ export class ClusterClient {
   async forward(target: PodPort, signal: AbortSignal): Promise<Duplex> {
     const { server } = this.connection;
     const headers = await this.#headers();
-    return openPortForward({ server, headers, dispatcher: this.#pools.unary, target, signal });
+    // Loaded only here: WebSockets are the larger half of undici.
+    const opening = { server, headers, dispatcher: this.#pools.unary, target, signal };
+    return import('./port-forward.ts').then(({ openPortForward }) => openPortForward(opening));
   }
 
   /** Closes all connections except forwarded ports. */
@@ -82,9 +83,11 @@ export class ClusterClient {
   async #sendWith(headers: Headers, asked: ClusterRequest): Promise<ClusterAnswer> {
     const { method, path, body, signal, host, accept = 'application/json' } = asked;
     try {
-      const answer = await request(`${this.connection.server}${path}`, {
+      const { origin, pathname, search } = new URL(`${this.connection.server}${path}`);
+      const answer = await this.#pools.unary.request({
+        origin,
+        path: `${pathname}${search}`,
         method,
-        dispatcher: this.#pools.unary,
         headers: {
           ...headers,
           accept,

@@ -1,11 +1,13 @@
 // The sockets of the pages: HTTP or HTTPS, with a limit on every resource that a client could exhaust.
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { constants } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import type { Logger } from '../ports/logger.ts';
 import { sameBytes } from '../kube-client/connection.ts';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** The certificate that a TLS server presents, and the CA of client certificates. PEM. */
 export interface PageCertificate {

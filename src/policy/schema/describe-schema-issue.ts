@@ -1,6 +1,6 @@
 // Problems of a schema as text: the path of the field, what is accepted, and the value. The message of an issue is what
 // the schema says is accepted.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { cutText } from '../../machinery/api/limits.ts';
 
 const valueCharsMax = 60;

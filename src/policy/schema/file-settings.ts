@@ -1,5 +1,5 @@
 // Settings of the config file that have no flag. All of them take effect without a restart.
-import { z } from 'zod';
+import * as z from 'zod';
 import { listOf, ownValue } from '../../machinery/api/json-map.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
 import { decodePolicies } from './decode-policies.ts';

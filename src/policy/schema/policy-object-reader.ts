@@ -1,5 +1,5 @@
 // Reads NodeLifecyclePolicy objects by the same schema and rules as policies of the config file.
-import { z } from 'zod';
+import * as z from 'zod';
 import { mapOf } from '../../machinery/api/json-map.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import { decodePolicies } from './decode-policies.ts';

@@ -1,7 +1,7 @@
 // The schema of a policy, for the config file. Plain on purpose: types, patterns, ranges and lengths only, so that an
 // OpenAPI schema can be generated from it. What relates several fields is in validate-policies.ts. The message of each
 // part says what is accepted; see describe-schema-issue.ts.
-import { z } from 'zod';
+import * as z from 'zod';
 import { maintenanceConditions } from '../../machinery/api/conditions.ts';
 import { goDurationText } from '../../machinery/api/go-duration.ts';
 import { policiesMax } from '../../machinery/api/node-lifecycle-policy.ts';

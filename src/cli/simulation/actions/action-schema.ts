@@ -1,6 +1,6 @@
 // The schema of an action: what a button of the dashboard requests. Each problem names the field, the accepted values and the
 // given one.
-import { z } from 'zod';
+import * as z from 'zod';
 import { problemsOf, wholeNumber } from '../../io/document-schema.ts';
 import type { Read } from '../../../machinery/yaml/yaml-text.ts';
 

@@ -1,5 +1,5 @@
 // The schema of faults in a script or in a request. Each problem names the field, the accepted values and the given one.
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ResourceName, resources } from '../../../machinery/api/resources.ts';
 import type { FaultOrder } from '../../../hollow-cluster/kubelet/faults/fault-injector.ts';
 import type { Fault, LastingFault, OneShotFault, RequestVerb } from '../../../hollow-cluster/kubelet/faults/fault.ts';

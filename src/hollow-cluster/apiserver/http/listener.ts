@@ -1,8 +1,10 @@
 /** The listening socket: HTTP/1.1 and HTTP/2 on one TLS port, or plain HTTP/1.1. Can close all its connections. */
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Incoming, Outgoing } from './exchange.ts';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** Clients keep idle connections for 90 s; a longer server timeout avoids a race between a request and the close. */
 const keepAliveMs = 180_000;

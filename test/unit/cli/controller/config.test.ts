@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { z } from 'zod';
+import * as z from 'zod';
 import { configFileSchema, parseControllerConfig } from '../../../../src/cli/controller/config.ts';
 import { controllerFlags, removedControllerFlags } from '../../../../src/cli/controller/flags.ts';
 import { keyOf } from '../../../../src/cli/flags/flag-definition.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseControllerConfig } from '../../../../src/cli/controller/config.ts';
 import { controllerFlags } from '../../../../src/cli/controller/flags.ts';
 import { acceptedBy, type FlagDefinition, keyOf } from '../../../../src/cli/flags/flag-definition.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { z } from 'zod';
+import * as z from 'zod';
 import { buildStructuralSchema } from '../../../../tools/manifests/build-structural-schema.ts';
 import { policyCrd } from '../../../../tools/manifests/policy-crd.ts';
 import { policySpecSchema } from '../../../../src/policy/schema/policy-schema.ts';

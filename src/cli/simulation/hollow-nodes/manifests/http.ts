@@ -25,7 +25,7 @@ export class StaticPodUrl implements ManifestUrl {
   readonly #options: StaticPodUrlOptions;
   readonly #target: URL;
   readonly #headers: Headers;
-  readonly #agent = new Agent();
+  readonly #agent = new Agent({ allowH2: false });
   readonly #dispatcher: Dispatcher = this.#agent.compose(interceptors.redirect({ maxRedirections: redirectionsMax }));
 
   /** Throws a TypeError for an invalid URL. */
