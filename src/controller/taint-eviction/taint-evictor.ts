@@ -357,22 +357,30 @@ export class TaintEvictor {
     this.#drop(podKey(pod), known, why);
   }
 
-  /** The pod no longer exists. If its deletion was not announced, its timed eviction is cancelled with an Event. */
+  /**
+   * The pod no longer exists. Unless its deletion was announced, which the watch may show before the response to it, its timed
+   * eviction is cancelled with an Event.
+   */
   #forgetPod(key: string): void {
     this.#accepted.forget(key);
     const known = this.#timed.get(key);
     if (known === undefined) return;
+    if (known.announced) return this.#remove(key);
     const { namespace = '', name } = splitKey(key);
-    if (!known.announced) this.#options.recorder.record(cancellingDeletion({ namespace, name }));
+    this.#options.recorder.record(cancellingDeletion({ namespace, name }));
     this.#drop(key, known, 'pod-gone');
   }
 
   #drop(key: string, { node, uid }: TimedEviction, why: StayReason): void {
+    this.#remove(key);
+    this.#options.decisions.note({ kind: 'eviction-cancelled', pod: key, node, why }, uid);
+  }
+
+  #remove(key: string): void {
     this.#timed.delete(key);
     this.#parked.remove(key);
     this.#removal.forget(key);
     this.#queue.remove(key);
-    this.#options.decisions.note({ kind: 'eviction-cancelled', pod: key, node, why }, uid);
     this.#publish();
   }
 

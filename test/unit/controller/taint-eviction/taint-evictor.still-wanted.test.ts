@@ -167,3 +167,22 @@ test('a single 409 or 404 that no object explains does not prevent the deletion 
     assert.equal(world.evictionEvents.drafts.length, 1, 'announced once');
   }
 });
+
+test('a pod that is gone in the watch before its deletion is answered was evicted, not cancelled', async () => {
+  await using stand = new EvictorStand();
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  stand.answer = async (command) => {
+    if (command.kind === 'delete-pod') await promise;
+    return { result: 'written' };
+  };
+  stand.putPod('p');
+  stand.setTaints('n', unreachable);
+  await stand.advance(1);
+  assert.deepEqual(stand.sent, deletion);
+  stand.removePod('p');
+  resolve(undefined);
+  await stand.advance(1);
+  const kinds = stand.decisions.map(({ kind }) => kind);
+  assert.deepEqual([kinds.includes('eviction-cancelled'), kinds.at(-1)], [false, 'pod-evicted']);
+  assert.deepEqual(stand.events(), ['Marking for deletion Pod d/p']);
+});
