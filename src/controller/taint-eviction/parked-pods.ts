@@ -1,6 +1,7 @@
 // Pods whose deletion is due and held by something that ends for all pods of their node together: they cost nothing until it
 // ends or something else holds them, and one question for each node a second finds that, whatever events were missed.
 import type { Clock } from '../../machinery/ports/clock.ts';
+import { Alarm } from '../../machinery/supervision/alarm.ts';
 import type { EvictionHold } from '../model/decisions.ts';
 
 const askEveryMs = 1_000;
@@ -22,14 +23,17 @@ export class ParkedPods {
   readonly #options: ParkedPodsOptions;
   readonly #byNode = new Map<string, ParkedNode>();
   readonly #nodeOf = new Map<string, string>();
+  readonly #firstParked: Alarm;
 
   constructor(options: ParkedPodsOptions) {
     this.#options = options;
+    this.#firstParked = new Alarm(options.clock);
   }
 
-  /** Asks until the signal aborts. */
+  /** Asks until the signal aborts; wakes for nothing while no pod is parked. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      if (this.size === 0) await this.#firstParked.wait(Infinity, signal);
       await this.#options.clock.sleep(askEveryMs, signal);
       if (!signal.aborted) this.wakeReleased();
     }
@@ -44,6 +48,7 @@ export class ParkedPods {
     this.#byNode.set(node, parked);
     parked.keys.add(key);
     this.#nodeOf.set(key, node);
+    if (this.size === 1) this.#firstParked.wakeUp();
   }
 
   has(key: string): boolean {
