@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { loadConnection } from '../../machinery/kubeconfig/connection.ts';
 import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
 import { SystemClock } from '../../machinery/adapters/system-clock.ts';
@@ -21,6 +21,7 @@ import { parseTokenFile } from '../simulation/apiserver/parse-token-file.ts';
 import { type CommandIo, exitSuccess, exitFailure, usageError } from '../io/command-io.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
+import { writePrivateFile } from '../io/write-private-file.ts';
 import { servedPolicies } from '../simulation/policy-resource.ts';
 import { untilAborted } from '../../machinery/supervision/abort.ts';
 
@@ -28,8 +29,6 @@ type ApiserverValues = FlagValues<typeof apiserverFlags>;
 
 /** Marks a kubeconfig that `nlc apiserver` wrote and may overwrite. */
 const firstLine = '# Written by nlc apiserver';
-/** The file contains a token. */
-const onlyForOwner = 0o600;
 
 /** `nlc apiserver`: serves until the signal aborts. Without `--data-dir`, all objects are in memory and lost at the end. */
 export async function run(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -68,7 +67,7 @@ async function serve(serving: Serving): Promise<number> {
   const server = await start(serving);
   if (server === undefined) return exitFailure;
   try {
-    writeFileSync(values.kubeconfigOut, `${firstLine}.\n${server.kubeconfig()}`, { mode: onlyForOwner });
+    writePrivateFile(values.kubeconfigOut, `${firstLine}.\n${server.kubeconfig()}`);
     io.stdout(greeting(server, values));
     await (values.scheduler ? schedule(serving) : untilAborted(io.signal));
   } finally {

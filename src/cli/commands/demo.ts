@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PinoLogger } from '../../machinery/adapters/pino-logger.ts';
@@ -31,6 +31,7 @@ import { demoFlags } from '../simulation/demo/flags.ts';
 import { ScenarioControl } from '../simulation/demo/scenario-control.ts';
 import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
+import { writePrivateFile } from '../io/write-private-file.ts';
 
 type DemoOptions = FlagValues<typeof demoFlags>;
 
@@ -83,7 +84,7 @@ async function runDemo({ options, io, folder, files }: DemoStart): Promise<numbe
   const logger = PinoLogger.create({ format: options.logFormat, verbosity: options.v, ...quiet });
   const writeKubeconfig = (text: string): string => {
     const file = options.kubeconfigOut ?? join(folder, 'kubeconfig');
-    writeFileSync(file, text, { mode: 0o600 });
+    writePrivateFile(file, text);
     return file;
   };
   const random = new SystemRandom();

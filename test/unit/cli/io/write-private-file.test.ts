@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { writePrivateFile } from '../../../../src/cli/io/write-private-file.ts';
+
+function aFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'nlc-private-file-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('a file is replaced as a whole: who has the former one open reads all of it', (t) => {
+  const folder = aFolder(t);
+  const path = join(folder, 'kubeconfig');
+  writeFileSync(path, 'former', { mode: 0o644 });
+  const former = openSync(path, 'r');
+  writePrivateFile(path, 'new');
+  assert.equal(readFileSync(former, 'utf8'), 'former');
+  closeSync(former);
+  assert.equal(readFileSync(path, 'utf8'), 'new');
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(folder), ['kubeconfig']);
+});
+
+test('a link stays a link: the file that it names is written', (t) => {
+  const folder = aFolder(t);
+  const target = join(folder, 'target');
+  writeFileSync(target, '');
+  symlinkSync(target, join(folder, 'link'));
+  writePrivateFile(join(folder, 'link'), 'new');
+  assert.equal(readFileSync(target, 'utf8'), 'new');
+  assert.deepEqual(readdirSync(folder).sort(), ['link', 'target']);
+});
+
+test('a folder that does not exist is an error with its path', (t) => {
+  const path = join(aFolder(t), 'absent', 'kubeconfig');
+  assert.throws(() => writePrivateFile(path, 'new'), { code: 'ENOENT', path });
+});
