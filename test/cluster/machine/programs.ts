@@ -98,6 +98,11 @@ async function build(
   rmSync(unfinished, { recursive: true, force: true });
 }
 
+/** Where a program is built before it is moved into its place: two clusters may build it at the same time. */
+export function unfinishedOf(file: string): string {
+  return `${file}.${process.pid}.new`;
+}
+
 /** kubelet and kube-proxy: of the module of the control plane, whose go.mod does not name all that they need. */
 async function buildKubernetes(folder: string, say: (text: string) => void): Promise<void> {
   const { gitVersion, moduleFolder } = controlPlaneBuild();
@@ -110,10 +115,11 @@ async function buildKubernetes(folder: string, say: (text: string) => void): Pro
     const file = join(folder, program);
     if (existsSync(file)) continue;
     say(`building ${program} ${gitVersion}, which takes minutes`);
-    const args = ['build', '-mod=mod', '-trimpath', `-ldflags=-s -w ${stamp}`, '-o', `${file}.new`];
+    const unfinished = unfinishedOf(file);
+    const args = ['build', '-mod=mod', '-trimpath', `-ldflags=-s -w ${stamp}`, '-o', unfinished];
     const env = { ...process.env, CGO_ENABLED: '0' };
     await runProgram('go', [...args, `k8s.io/kubernetes/cmd/${program}`], { cwd: module, env });
-    renameSync(`${file}.new`, file);
+    renameSync(unfinished, file);
   }
   rmSync(module, { recursive: true, force: true });
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterNode } from './cluster-node.ts';
+import { unfinishedOf } from './programs.ts';
 import { inNamespace, runProgram } from './run-program.ts';
 import { type ClusterSettings, namespaceOf } from './settings.ts';
 
@@ -78,9 +79,10 @@ export class Volumes {
   async #build(program: Program): Promise<string> {
     const file = join(this.#settings.programs, `${program}-${hashOfModule()}`);
     if (existsSync(file)) return file;
-    const args = ['build', '-trimpath', '-ldflags=-s -w', '-o', `${file}.new`, packages[program]];
+    const unfinished = unfinishedOf(file);
+    const args = ['build', '-trimpath', '-ldflags=-s -w', '-o', unfinished, packages[program]];
     await runProgram('go', args, { cwd: moduleFolder, env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '' } });
-    renameSync(`${file}.new`, file);
+    renameSync(unfinished, file);
     return file;
   }
 }
