@@ -6,7 +6,8 @@ import type { WriteOutcome } from '../model/commands.ts';
 import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
 import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
 import { type AskedTime, askedMs, countAsked, moveAsked, noteRequest } from './asked-time.ts';
-import { decideRemovalMethod, type RemovalMethod, type RemovalStep, type EvictAt } from './decide-eviction.ts';
+import type { EvictAt } from './decide-eviction.ts';
+import { decideRemovalMethod, type RemovalMethod, type RemovalStep } from './decide-removal-method.ts';
 import { evictionsRefused, evictionsTimedOut } from './metrics.ts';
 import { RequestSlots } from './request-slots.ts';
 import type { WaitedResponder } from './select-responder.ts';
@@ -92,7 +93,8 @@ export class RemovalPace {
   methodOf(key: string, eviction: TimedEviction, evictAt: EvictAt): RemovalStep {
     const { rules } = this.#options;
     const timeoutMs = rules.evictReachableOf(eviction.node)?.timeoutMs;
-    const isReachable = timeoutMs !== undefined && rules.isReachable(eviction.node);
+    if (timeoutMs === undefined) return 'delete';
+    const isReachable = rules.isReachable(eviction.node);
     const hasResponder = isReachable && rules.responderOf?.(key, eviction.uid, timeoutMs) !== undefined;
     const { hasRequested } = eviction.asked;
     const askedMs = this.#askedMs(eviction);

@@ -72,14 +72,14 @@ export const meetingDefects: readonly Mutant[] = [
   {
     name: 'budget-without-end',
     what: 'a pod whose budget never allows its eviction stays on a node that is not ready',
-    file: 'controller/taint-eviction/decide-eviction.ts',
+    file: 'controller/taint-eviction/decide-removal-method.ts',
     find: "askedMs < timeoutMs || !hasRequested ? 'evict' : 'delete';",
     replace: "askedMs < timeoutMs || !hasRequested ? 'evict' : 'evict';",
   },
   {
     name: 'budget-not-asked',
     what: 'the last replica of a workload is deleted from a node that is not ready and reachable',
-    file: 'controller/taint-eviction/decide-eviction.ts',
+    file: 'controller/taint-eviction/decide-removal-method.ts',
     find: "askedMs < timeoutMs || !hasRequested ? 'evict' : 'delete';",
     replace: "askedMs < timeoutMs || !hasRequested ? 'delete' : 'delete';",
   },
@@ -87,9 +87,9 @@ export const meetingDefects: readonly Mutant[] = [
     name: 'refused-pod-ignores-unreachable',
     what: 'a pod that a budget held stays until its timeout although its node became unreachable',
     file: 'controller/taint-eviction/removal-pace.ts',
-    find: 'const isReachable = timeoutMs !== undefined && rules.isReachable(eviction.node);',
+    find: 'const isReachable = rules.isReachable(eviction.node);',
     replace:
-      'const isRefused = [...this.#options.timed.values()].some((each) => each.node === eviction.node && each.refused !== undefined);\n    const isReachable = timeoutMs !== undefined && (isRefused || rules.isReachable(eviction.node));',
+      'const isRefused = [...this.#options.timed.values()].some((each) => each.node === eviction.node && each.refused !== undefined);\n    const isReachable = isRefused || rules.isReachable(eviction.node);',
   },
   {
     name: 'refused-eviction-repeated-at-once',

@@ -5,7 +5,8 @@ import { LineLimit } from '../../../machinery/queueing/line-limit.ts';
 import { planFirstWait, planJittered } from '../loops/plan-phase.ts';
 import { RestingLoop } from '../loops/resting-loop.ts';
 import { Semaphore } from '../loops/semaphore.ts';
-import { decideReport, diffNodeStatus, diffNodeStatusPatch } from './diff-node-status.ts';
+import { decideReport } from './decide-report.ts';
+import { diffNodeStatus, diffNodeStatusPatch } from './diff-node-status.ts';
 import type { NodeComposer } from './node-composer.ts';
 import type { NodeOptions } from './node-options.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decideRemovalMethod } from '../../../../src/controller/taint-eviction/decide-eviction.ts';
+import { decideRemovalMethod } from '../../../../src/controller/taint-eviction/decide-removal-method.ts';
 
 const due = { forHealth: true } as const;
 const evidence = { timeoutMs: 500, askedMs: 0, hasRequested: true, isReachable: true, hasResponder: false };
@@ -11,7 +11,6 @@ for (const [title, evictAt, over, method] of [
   ['the timeout', due, { askedMs: 500 }, 'delete'],
   ['the timeout, and no question', due, { askedMs: 500, hasRequested: false }, 'evict'],
   ['an unreachable node', due, { isReachable: false }, 'delete'],
-  ['a policy that does not use the Eviction API', due, { timeoutMs: undefined }, 'delete'],
   ['a taint of another client', { forHealth: false }, {}, 'delete'],
   ['a responder', due, { hasResponder: true }, 'await-responder'],
   ['a responder that came after a question', due, { hasResponder: true, askedMs: 499 }, 'await-responder'],
