@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { escapeJsonControls } from '../../machinery/api/format-safe-text.ts';
 import type { TraceHeader } from '../../simulator/recording/cluster-trace.ts';
@@ -26,8 +27,9 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   const flags = readFlags(others, simulateFlags);
   const trace = 'values' in flags ? flags.values.trace : undefined;
   const read = readSource(files, trace);
-  if ('problems' in flags || 'problems' in read) {
-    return usageError(io, 'simulate', [...problemsIn(flags), ...problemsIn(read)], 'arguments');
+  const unwritable = 'values' in flags ? outputProblems(flags.values) : [];
+  if ('problems' in flags || 'problems' in read || unwritable.length > 0) {
+    return usageError(io, 'simulate', [...problemsIn(flags), ...problemsIn(read), ...unwritable], 'arguments');
   }
   const { scenario, flags: own } = read.value;
   const first = settingsOf([...own, ...set]);
@@ -41,6 +43,28 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
     printNote(io, 'simulate', `warning: ${line}`);
   const seeded = { ...scenario, seed: flags.values.seed ?? scenario.seed };
   return report(seeded, against.length === 0 ? [first.value] : [first.value, second.value], flags.values, io);
+}
+
+/** What cannot be written is said before the simulation runs, not after it. */
+function outputProblems(options: FlagValues<typeof simulateFlags>): readonly string[] {
+  return (['html', 'out'] as const).flatMap((name) => {
+    const path = options[name];
+    const why = path === undefined ? undefined : whyUnwritable(path);
+    return why === undefined
+      ? []
+      : [`--${name}: must be a file that can be written (got ${JSON.stringify(path)}: ${why})`];
+  });
+}
+
+function whyUnwritable(path: string): string | undefined {
+  try {
+    const stored = statSync(path, { throwIfNoEntry: false });
+    if (stored?.isDirectory()) return 'a folder';
+    accessSync(stored === undefined ? dirname(path) : path, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 function problemsIn(read: object): readonly string[] {

@@ -61,12 +61,13 @@ test('the page needs no network, shows names as text, and is the same for the sa
   assert.ok(run?.timeline.some(({ kind, node }) => kind === 'node-silent' && node === 'n-1'));
 });
 
-test('a page that cannot be written is an error', async () => {
-  const file = join(tempFolder(), 'scenario.yaml');
-  writeFileSync(file, hostileScenario);
-  const { code, err } = await nlc('simulate', file, '--html=/nonexistent/page.html');
-  assert.equal(code, 1);
-  assert.match(err, /^nlc simulate: ENOENT.*\/nonexistent\/page\.html/u);
+test('files that cannot be written are named before anything is simulated', async () => {
+  const folder = tempFolder();
+  const { code, err } = await nlc('simulate', '--html=/nonexistent/page.html', `--out=${folder}`);
+  assert.equal(code, 2);
+  assert.match(err, /--html: must be a file that can be written \(got "\/nonexistent\/page\.html": ENOENT/u);
+  assert.ok(err.includes(`--out: must be a file that can be written (got ${JSON.stringify(folder)}: a folder)`), err);
+  assert.match(err, /scenario/u);
 });
 
 test('the name of a scenario reaches the terminal as an escape, and begins no line', async () => {
