@@ -295,8 +295,8 @@ export class NodeLifecycle {
 
   /**
    * Milliseconds until the health clock may have reached the next deadline. It runs no faster than time, except when a
-   * list that replaces a watch has been read; the pass of each monitor period covers that. Deadlines that are close
-   * together are evaluated together.
+   * list that replaces a watch has been read, and a step of the wall clock may end what ends by it; the pass of each monitor period
+   * covers both. Deadlines that are close together are evaluated together.
    */
   #waitMs(): number {
     const { options, clock } = this.#options;

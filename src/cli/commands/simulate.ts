@@ -31,18 +31,25 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   if ('problems' in flags || 'problems' in read || unwritable.length > 0) {
     return usageError(io, 'simulate', [...problemsIn(flags), ...problemsIn(read), ...unwritable], 'arguments');
   }
-  const { scenario, flags: own } = read.value;
+  return simulate(read.value, { set, against }, flags.values, io);
+}
+
+async function simulate(
+  { scenario, flags: own, header }: ReadScenario & { readonly header?: TraceHeader },
+  { set, against }: { readonly set: readonly string[]; readonly against: readonly string[] },
+  options: FlagValues<typeof simulateFlags>,
+  io: CommandIo,
+): Promise<number> {
   const first = settingsOf([...own, ...set]);
   const second = settingsOf([...own, ...set, ...against]);
   if ('problems' in first || 'problems' in second) {
     return usageError(io, 'simulate', [...new Set([...problemsIn(first), ...problemsIn(second)])]);
   }
-  const { header } = read.value;
   const policies = [first.value, second.value].flatMap(({ config }) => config.policies);
   for (const line of header === undefined ? [] : describeMissingLabels(selectMissingLabels(policies, header)))
     printNote(io, 'simulate', `warning: ${line}`);
-  const seeded = { ...scenario, seed: flags.values.seed ?? scenario.seed };
-  return report(seeded, against.length === 0 ? [first.value] : [first.value, second.value], flags.values, io);
+  const seeded = { ...scenario, seed: options.seed ?? scenario.seed };
+  return report(seeded, against.length === 0 ? [first.value] : [first.value, second.value], options, io);
 }
 
 /** What cannot be written is said before the simulation runs, not after it. */

@@ -58,7 +58,7 @@ export class MaintenanceWatch {
     return [...this.#episodes].flatMap(([node, { isReady, hold }]) => (isReady || hold === undefined ? [] : [node]));
   }
 
-  /** Milliseconds until the first end; Infinity without one. */
+  /** Milliseconds until the first end by the wall clock as it is now, which may be stepped; Infinity without one. */
   endsInMs(): number {
     return this.#ends.dueInMs(this.#options.clock.nowMs());
   }

@@ -157,6 +157,7 @@ export class TokenQueues {
     return first;
   }
 
+  /** The queue may have been dropped meanwhile, and another one have its name: then the token grants nothing. */
   #returnToken(queue: RateLimitedQueue, takenAtMs: number): void {
     queue.returnToken(this.#options.nowMs(), takenAtMs);
     this.#callFirst(queue);
