@@ -19,6 +19,8 @@ const slackMsMin = 6_500;
 const slackLatencies = 20;
 /** Number of latencies after which a commit is known to the controller, and to its writes. */
 const knownLatencies = 4;
+/** Writes of each other node that a write of a node waits for: its status, its taints, its pods take turns. */
+const writesOfOthers = 2;
 /** A node that renews its lease again is counted within this time. */
 const countedMs = 12_000;
 
@@ -110,7 +112,7 @@ export class DrillRun {
     if (this.#drill === undefined) return;
     const span = { fromMs: this.#fromMs, untilMs: world.timeline.nowMs };
     const waitsMs = Math.ceil(this.#waits.longestMs);
-    const slackMs = slackMsMin + slackLatencies * this.#options.latencyMsMax + waitsMs;
+    const slackMs = slackMsMin + slackLatencies * this.#options.latencyMsMax + waitsMs + this.#turnsMs();
     const knownMs = knownLatencies * this.#options.latencyMsMax;
     const { config: options, settings } = world;
     const rates = (zone: string): readonly EvictionRate[] => ratesOf(zone, settings);
@@ -120,6 +122,12 @@ export class DrillRun {
     for (const { invariant, subject, text } of findDrillViolations(context)) {
       report(invariant, subject, `${text} (drill ${this.#drill.name} from ${(span.fromMs / 1_000).toFixed(1)} s)`);
     }
+  }
+
+  /** How long the last of all nodes waits for its turn where few writes are under way at once: for a few of each other node. */
+  #turnsMs(): number {
+    const { world, concurrentWrites = Infinity, latencyMsMax } = this.#options;
+    return (writesOfOthers * world.storage.list('nodes').length * latencyMsMax) / concurrentWrites;
   }
 
   #graceMsOf(name: string): number {
