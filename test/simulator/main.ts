@@ -57,12 +57,12 @@ async function checkSeed(seed: number, tally: Tally, shrinks: boolean): Promise<
 /** A process for each share of the seeds; its last line is its tally. */
 function runJob(seeds: readonly number[], shrinks: boolean): Promise<Tally> {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), '--job', String(shrinks)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
   });
-  child.stdin.end(JSON.stringify(seeds));
+  child.stdin?.end(JSON.stringify(seeds));
   let last = '';
   let rest = '';
-  child.stdout.on('data', (chunk: Buffer) => {
+  child.stdout?.on('data', (chunk: Buffer) => {
     const lines = (rest + chunk.toString()).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
@@ -100,8 +100,13 @@ function report(tallies: readonly Tally[], startedAtMs: number): number {
 
 /** What a job does: the seeds are read from its standard input. */
 async function runShare(shrinks: boolean): Promise<number> {
+  // Ends with the process that started it, which may be killed.
+  const orphaned = (): never => process.exit(1);
+  process.once('disconnect', orphaned);
   const seeds = (await json(process.stdin)) as readonly number[];
   process.stdout.write(`tally ${JSON.stringify(await runSeeds(seeds, shrinks))}\n`);
+  process.off('disconnect', orphaned);
+  process.disconnect?.();
   return 0;
 }
 
