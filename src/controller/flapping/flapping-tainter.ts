@@ -6,7 +6,8 @@ import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
-import { type Command, mayHaveBeenDone, nextAfterWrite, type WriteOutcome } from '../model/commands.ts';
+import { type Command, mayHaveBeenDone, type WriteOutcome } from '../model/commands.ts';
+import { nextAfterWrite } from '../model/decide-next-step.ts';
 import {
   type AppliedFlappingRule,
   describeFlappingEnd,

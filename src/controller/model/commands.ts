@@ -6,7 +6,6 @@ import type { PodView } from '../../machinery/api/pod.ts';
 import type { Taint } from '../../machinery/api/taints.ts';
 import type { Labels } from '../../machinery/api/topology.ts';
 import type { WriteLane } from '../../machinery/ports/write-lanes.ts';
-import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 
 export type Command =
   | {
@@ -107,34 +106,6 @@ export function mayHaveBeenDone(outcome: WriteOutcome): boolean {
  */
 export function isUnpatchable(outcome: WriteOutcome): boolean {
   return outcome.result === 'failed' && outcome.reason === 'invalid';
-}
-
-/**
- * The next step for the key of a level-triggered loop after this write. A failed write is retried; `ifUnwanted` decides
- * for one that was not wanted; a key is dropped after a completed write, or without leadership.
- */
-export function nextAfterWrite(outcome: WriteOutcome, ifUnwanted: WorkOutcome): WorkOutcome {
-  switch (outcome.result) {
-    case 'written':
-    case 'gone':
-    case 'not-leader':
-      return forget;
-    case 'unwanted':
-      return ifUnwanted;
-    case 'held':
-      return evaluateAfterHold(outcome.forMs);
-    case 'failed':
-    case 'refused':
-      return backOffAtLeast(outcome.retryAfterMs);
-  }
-}
-
-/**
- * A change of policies, of the node's labels or of its pause, and a breaker that closes, evaluate the node again; the end of
- * a time does not.
- */
-export function evaluateAfterHold(forMs: number): WorkOutcome {
-  return Number.isFinite(forMs) ? { next: 'requeue', afterMs: Math.max(0, forMs) } : forget;
 }
 
 /**

@@ -9,7 +9,7 @@ import { zoneLevels } from '../../machinery/api/zone.ts';
 import type { Change, StoreReader } from '../../machinery/informer/informer.ts';
 import type { Meter, MetricDefinition } from '../../machinery/ports/meter.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
-import { nextAfterWrite } from '../model/commands.ts';
+import { nextAfterWrite } from '../model/decide-next-step.ts';
 import type { NodeEvictionReason } from '../model/decisions.ts';
 import type { LiveNode } from '../model/live-node.ts';
 import type { RateWait, WaitingPod } from '../model/waiting-pods.ts';

@@ -8,7 +8,8 @@ import { zoneLevels } from '../../machinery/api/zone.ts';
 import type { RateLimitedQueue } from '../../machinery/queueing/rate-limited-queue.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 import type { Alarm } from '../../machinery/supervision/alarm.ts';
-import { mayHaveBeenDone, nextAfterWrite, type WriteOutcome } from '../model/commands.ts';
+import { mayHaveBeenDone, type WriteOutcome } from '../model/commands.ts';
+import { nextAfterWrite } from '../model/decide-next-step.ts';
 import { evaluationFailed, type TaintReason } from '../model/decisions.ts';
 import type { Holds } from '../model/holds.ts';
 import {

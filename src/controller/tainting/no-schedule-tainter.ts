@@ -3,7 +3,7 @@ import { isHealthTaint, type TaintChange } from '../../machinery/api/taints.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { WriteLane } from '../../machinery/ports/write-lanes.ts';
 import { forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
-import { nextAfterWrite } from '../model/commands.ts';
+import { nextAfterWrite } from '../model/decide-next-step.ts';
 import { decideNoScheduleChange, isNoScheduleStillRequired } from './decide-taints.ts';
 import type { StageDependencies } from '../model/dependencies.ts';
 
