@@ -18,6 +18,8 @@ export { default as buildConnector } from 'undici/lib/core/connect.js';
 /** Files that need more of it: WebSockets, redirects. Commands load them when they are needed. */
 const wholeImporters = /[\\/](kube-client[\\/]port-forward|hollow-nodes[\\/]manifests[\\/]http)\.ts$/;
 
+const undiciFile = /[\\/]node_modules[\\/]undici[\\/]/;
+
 /** As undici has it where Node.js is built without HTTP/2; every agent of the program is made with `allowH2: false`. */
 const withoutHttp2 = 'module.exports = { constants: {} };';
 
@@ -26,7 +28,7 @@ export function slimUndici(root: string): Plugin {
     name: 'slim-undici',
     setup: (bundle) => {
       bundle.onResolve({ filter: /^node:http2$/ }, ({ importer }) =>
-        importer.includes('undici') ? { path: 'http2', namespace: 'slim-undici' } : undefined,
+        undiciFile.test(importer) ? { path: 'http2', namespace: 'slim-undici' } : undefined,
       );
       bundle.onLoad({ filter: /^http2$/, namespace: 'slim-undici' }, () => ({ contents: withoutHttp2 }));
       bundle.onResolve({ filter: /^undici$/ }, ({ importer }) =>

@@ -58,7 +58,8 @@ export class ServerPages implements PageSource {
 
   async #request(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
     const request = this.#client.get(url, { agent: this.#agent, headers: { ...this.#access.headers }, signal });
-    const [answer]: IncomingMessage[] = await once(request, 'response');
+    // An answer that switches protocols is neither a response nor an error.
+    const [answer]: IncomingMessage[] = await once(request, 'response', { signal });
     if (answer === undefined) throw new Error('a response event has its message');
     return answer;
   }

@@ -43,6 +43,7 @@ export class RemovalRequests {
   async send(pod: PodView, eviction: TimedEviction, removal: Removal): Promise<WriteOutcome | 'reason-gone'> {
     const { pace } = this.#options;
     let isDone = false;
+    eviction.isSending = true;
     try {
       const unmarked = removal.by === 'delete' ? await this.#mark(pod, eviction, removal) : undefined;
       if (unmarked !== undefined) return unmarked;
@@ -52,6 +53,7 @@ export class RemovalRequests {
       const isAborted = outcome.result === 'failed' && outcome.reason === 'aborted';
       return isAborted && !this.#isReasonThere(pod, eviction, removal) ? 'reason-gone' : outcome;
     } finally {
+      eviction.isSending = false;
       if (!isDone) removal.returnToken();
       pace.answered(podKey(pod));
     }

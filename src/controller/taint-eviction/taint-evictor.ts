@@ -358,21 +358,25 @@ export class TaintEvictor {
   }
 
   /**
-   * The pod no longer exists. Unless its deletion was announced, which the watch may show before the response to it, its timed
-   * eviction is cancelled with an Event.
+   * The pod no longer exists, which the watch may show before the response to a request of this process: that response says what
+   * became of it. Otherwise its timed eviction is cancelled, with an Event if its deletion was not announced.
    */
   #forgetPod(key: string): void {
     this.#accepted.forget(key);
     const known = this.#timed.get(key);
     if (known === undefined) return;
-    if (known.announced) return this.#remove(key);
+    if (known.isSending === true) return this.#remove(key);
     const { namespace = '', name } = splitKey(key);
-    this.#options.recorder.record(cancellingDeletion({ namespace, name }));
+    if (!known.announced) this.#options.recorder.record(cancellingDeletion({ namespace, name }));
     this.#drop(key, known, 'pod-gone');
   }
 
-  #drop(key: string, { node, uid }: TimedEviction, why: StayReason): void {
+  #drop(key: string, eviction: TimedEviction, why: StayReason): void {
     this.#remove(key);
+    this.#noteCancelled(key, eviction, why);
+  }
+
+  #noteCancelled(key: string, { node, uid }: TimedEviction, why: StayReason): void {
     this.#options.decisions.note({ kind: 'eviction-cancelled', pod: key, node, why }, uid);
   }
 
@@ -439,7 +443,15 @@ export class TaintEvictor {
 
   async #evict(pod: PodView, eviction: TimedEviction, removal: Removal): Promise<WorkOutcome> {
     const outcome = await this.#requests.send(pod, eviction, removal);
+    if (this.#isGoneOtherwise(pod, outcome)) this.#noteCancelled(podKey(pod), eviction, 'pod-gone');
     return outcome === 'reason-gone' ? { next: 'requeue', afterMs: 0 } : this.#after(pod, removal.evictAt, outcome);
+  }
+
+  /** The pod was removed, and not by this request. */
+  #isGoneOtherwise(pod: PodView, outcome: WriteOutcome | 'reason-gone'): boolean {
+    const result = outcome === 'reason-gone' ? outcome : outcome.result;
+    if (result === 'written') return false;
+    return result === 'gone' || this.#options.pods.get(podKey(pod))?.uid !== pod.uid;
   }
 
   /** Whether the eviction was cancelled or moved, or a hold applies. */

@@ -28,6 +28,8 @@ export interface TimedEviction {
   readonly evictAt: EvictAt;
   /** The Event was recorded: a retry does not repeat it. */
   announced: boolean;
+  /** A request to remove the pod is under way. */
+  isSending?: boolean;
   /** Undefined while no hold applies. */
   hold?: Hold | undefined;
   /** Reason that does not hold the deletion until a time for a taint of this kind, because the node was read live. */

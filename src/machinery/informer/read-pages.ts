@@ -1,4 +1,4 @@
-import { apiReason } from '../api/api-error.ts';
+import { type ApiReason, apiReason } from '../api/api-error.ts';
 import type { KubeObject } from '../api/meta.ts';
 import type { ResourceName } from '../api/resources.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -81,11 +81,16 @@ const unknownAfterMs = 15_000;
  */
 const busyMsMax = 300_000;
 
+/** What a server that works rejects a list with. */
+const answers: ReadonlySet<string> = new Set<ApiReason>(['too-many-requests', 'forbidden', 'unauthorized']);
+
 interface ReadVersionOptions {
   readonly api: Pick<KubeReader, 'list'>;
   readonly resource: ResourceName;
   readonly selection: Selection;
   readonly clock: Clock;
+  /** Since when the version has been unknown, on the monotonic clock; absent: since now. */
+  readonly unknownSinceMs?: number | undefined;
 }
 
 interface ReadVersion {
@@ -95,34 +100,31 @@ interface ReadVersion {
 }
 
 /**
- * The version of the storage, by a consistent read of one object. A failure is no evidence and is retried, for
- * {@link patienceMs} at most: `unknown`. Undefined when the signal aborts before.
+ * The version of the storage, by a consistent read of one object. A failure is no evidence and is retried: `unknown` after
+ * {@link unknownAfterMs} without any answer, or after {@link busyMsMax} in which lists were rejected as too many. Without permission
+ * it is asked on: a list would be refused too. Undefined when the signal aborts before.
  */
 export async function readStorageVersion(
-  { api, resource, selection, clock }: ReadVersionOptions,
+  { api, resource, selection, clock, unknownSinceMs = clock.monotonicMs() }: ReadVersionOptions,
   signal: AbortSignal,
 ): Promise<ReadVersion | 'unknown' | undefined> {
-  const startedAtMs = clock.monotonicMs();
-  let isLate = false;
+  const unknownForMs = (): number => clock.monotonicMs() - unknownSinceMs;
+  let answeredAtMs = clock.monotonicMs();
+  const isOver = (reason = ''): boolean => {
+    if (answers.has(reason)) answeredAtMs = clock.monotonicMs();
+    const isBusyTooLong = reason === 'too-many-requests' && unknownForMs() >= busyMsMax;
+    return isBusyTooLong || clock.monotonicMs() - answeredAtMs >= unknownAfterMs;
+  };
   while (!signal.aborted) {
     try {
       const read = (signal: AbortSignal): ReturnType<typeof api.list> =>
         api.list(resource, { ...selection, limit: 1, waitMsMax: 0, signal });
       const { metadata } = await callWithin({ clock, ms: retryMs, signal }, read);
-      return { version: metadata.resourceVersion ?? '', isLate };
+      return { version: metadata.resourceVersion ?? '', isLate: unknownForMs() >= unknownAfterMs };
     } catch (error) {
-      const ageMs = clock.monotonicMs() - startedAtMs;
-      isLate = ageMs >= unknownAfterMs;
-      if (ageMs >= patienceMs(error) && !signal.aborted) return 'unknown';
+      if (isOver(apiReason(error)) && !signal.aborted) return 'unknown';
       await clock.sleep(retryMs, signal);
     }
   }
   return undefined;
-}
-
-/** Time after which another failure like this one ends the attempts. Without permission a list would be refused too. */
-function patienceMs(error: unknown): number {
-  const reason = apiReason(error);
-  if (reason === 'forbidden' || reason === 'unauthorized') return Infinity;
-  return reason === 'too-many-requests' ? busyMsMax : unknownAfterMs;
 }

@@ -114,6 +114,10 @@ export class Reflector<T extends object> {
   #step: Step = { kind: 'watch-list', resourceVersion: '' };
   /** The step continues from a version that no list has just shown. */
   #resumes = false;
+  /** Since when a stream has delivered from a version that was not compared with that of the storage. */
+  #unverifiedSinceMs: number | undefined;
+  /** The version from which the step continues was compared in time, or is that of a complete state. */
+  #isVerified = true;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -283,6 +287,7 @@ export class Reflector<T extends object> {
     this.record.listed(version, sentAtMs);
     this.#failures = { version, count: 0 };
     this.#request = undefined;
+    this.#verified();
     this.#showVersion();
     this.#options.onVersion?.(version);
   }
@@ -312,7 +317,8 @@ export class Reflector<T extends object> {
       ageMsMax: () => Math.min(ageMsMax, this.#firstObjectMs + limits().ageMsMax),
     });
     this.#guard = guard;
-    const checked = step.kind === 'watch' && this.#resumes ? this.#checkVersion(step, guard) : undefined;
+    this.#isVerified = step.kind !== 'watch' || !this.#resumes;
+    const checked = this.#isVerified ? undefined : this.#checkVersion(step, guard);
     try {
       return await this.#follow({ step, timeoutSeconds, guard, handler });
     } finally {
@@ -326,20 +332,27 @@ export class Reflector<T extends object> {
 
   /**
    * A storage that was restored from a backup accepts a watch from a version that it has not reached. What changed until
-   * then is never delivered, and nothing shows it once the storage has passed that version: it is compared at once.
+   * then is never delivered, and nothing shows it once the storage has passed that version: it is compared at once, and if
+   * that fails until the stream ends, the next one began from a version that proves nothing either.
    */
   async #checkVersion({ resourceVersion }: StreamStep, { signal }: WatchGuard): Promise<void> {
-    const read = await readStorageVersion(this.#options, signal);
+    const read = await readStorageVersion({ ...this.#options, unknownSinceMs: this.#unverifiedSinceMs }, signal);
     if (read === undefined) return;
     if (read === 'unknown') return this.#startOver('unverified');
     const { version, isLate } = read;
     this.#options.onVersion?.(version);
     if (!isOlder(version, resourceVersion)) {
-      if (isLate) this.#startOver('unverified');
+      if (isLate) return this.#startOver('unverified');
+      this.#verified();
       return;
     }
     this.noticeRollback();
     this.#options.onRollback?.();
+  }
+
+  #verified(): void {
+    this.#isVerified = true;
+    this.#unverifiedSinceMs = undefined;
   }
 
   async #follow({ step, timeoutSeconds, guard, handler }: OpenedWatch<T>): Promise<StepOutcome> {
@@ -366,6 +379,7 @@ export class Reflector<T extends object> {
     meter.add(reflectorWatches, 1, this.#labels);
     const stream = await api.watch(resource, { ...this.#watchOptions(step), timeoutSeconds, signal });
     this.#contact.answered();
+    if (!this.#isVerified) this.#unverifiedSinceMs ??= this.#options.clock.monotonicMs();
     return stream;
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   closeSync,
   mkdtempSync,
@@ -21,6 +22,12 @@ function aFolder(t: TestContext): string {
   return folder;
 }
 
+/** A program that writes more than a block. */
+function writing(path: string): string {
+  const module = new URL('../../../../src/cli/io/write-private-file.ts', import.meta.url);
+  return `process.on('SIGXFSZ', () => {}); import(${JSON.stringify(module.href)}).then(({ writePrivateFile }) => writePrivateFile(${JSON.stringify(path)}, 'x'.repeat(100_000)))`;
+}
+
 test('a file is replaced as a whole: who has the former one open reads all of it', (t) => {
   const folder = aFolder(t);
   const path = join(folder, 'kubeconfig');
@@ -41,7 +48,24 @@ test('a link stays a link: the file that it names is written', (t) => {
   symlinkSync(target, join(folder, 'link'));
   writePrivateFile(join(folder, 'link'), 'new');
   assert.equal(readFileSync(target, 'utf8'), 'new');
+  assert.equal(statSync(target).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(folder).sort(), ['link', 'target']);
+});
+
+test('a name that is too long for another one beside it is written in place', (t) => {
+  const path = join(aFolder(t), 'k'.repeat(250));
+  writePrivateFile(path, 'new');
+  assert.equal(readFileSync(path, 'utf8'), 'new');
+});
+
+test('a failure that is none of the place leaves the former file as it was', (t) => {
+  const folder = aFolder(t);
+  const path = join(folder, 'kubeconfig');
+  writeFileSync(path, 'former');
+  // No file may be longer than a block, as on a full disk.
+  const limited = spawnSync('sh', ['-c', `ulimit -f 1; exec "$0" -e "$1"`, process.execPath, writing(path)]);
+  assert.notEqual(limited.status, 0);
+  assert.equal(readFileSync(path, 'utf8'), 'former');
 });
 
 test('a folder that does not exist is an error with its path', (t) => {

@@ -186,3 +186,37 @@ test('a pod that is gone in the watch before its deletion is answered was evicte
   assert.deepEqual([kinds.includes('eviction-cancelled'), kinds.at(-1)], [false, 'pod-evicted']);
   assert.deepEqual(stand.events(), ['Marking for deletion Pod d/p']);
 });
+
+for (const [title, answer] of [
+  ['refused', { result: 'failed', reason: 'forbidden', retryAfterMs: undefined }],
+  ['answered that it is gone', { result: 'gone' }],
+] as const) {
+  test(`a pod whose deletion is ${title}, and that another client removes, has an end in its history`, async () => {
+    await using stand = new EvictorStand();
+    stand.answer = (command) => (command.kind === 'delete-pod' ? answer : { result: 'written' });
+    stand.putPod('p');
+    stand.setTaints('n', unreachable);
+    await stand.advance(1);
+    stand.removePod('p');
+    await stand.advance(5);
+    const ends = stand.decisions.filter(({ kind }) => kind === 'eviction-cancelled');
+    assert.deepEqual(ends, [{ kind: 'eviction-cancelled', pod: 'd/p', node: 'n', why: 'pod-gone' }]);
+  });
+}
+
+test('a pod that another client removes while its deletion is under way, which is refused, has an end in its history', async () => {
+  await using stand = new EvictorStand();
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  stand.answer = async (command) => {
+    if (command.kind !== 'delete-pod') return { result: 'written' };
+    await promise;
+    return { result: 'failed', reason: 'internal', retryAfterMs: undefined };
+  };
+  stand.putPod('p');
+  stand.setTaints('n', unreachable);
+  await stand.advance(1);
+  stand.removePod('p');
+  resolve(undefined);
+  await stand.advance(5);
+  assert.equal(stand.decisions.filter(({ kind }) => kind === 'eviction-cancelled').length, 1);
+});

@@ -182,6 +182,50 @@ describe('an informer that lists again', () => {
     assert.equal(second.closed, true);
   });
 
+  test('a version that was not compared until its watch ended stays unverified: the next watch began at what proves nothing', async () => {
+    world.api.holdsChecks = true;
+    await (await world.synced('n1', 'n2')).fail('unavailable');
+    const second = await nextWatchAt('100');
+    await refuseChecks(12);
+    // The storage was restored to an older version, without n2, and has passed 100 meanwhile.
+    await second.send(modified('n1', '120'));
+    await second.fail('unavailable');
+    await world.clock.advance(1_000);
+    await nextWatchAt('120');
+    await world.api.checks[13]?.answer(versioned('130'));
+    await world.clock.advance(retryMs);
+    await answerRestored(world.api.nextList());
+    assert.equal(world.relists('unverified'), 1);
+  });
+
+  test('attempts that never opened a watch leave nothing to verify: after a long outage versions are compared first', async () => {
+    world.api.holdsChecks = true;
+    await (await world.synced('n1')).fail('unavailable');
+    const refusal = { reason: 'unavailable', code: 503, retryAfterMs: 20_000, message: 'scripted' } as const;
+    await world.api.nextWatch().refuse(new ApiError(refusal));
+    while (world.api.waiting === 0) await world.clock.advance(1_000);
+    const second = await nextWatchAt('100');
+    await world.api.checks.at(-1)?.answer(versioned('100'));
+    await world.clock.advance(retryMs);
+    assert.deepEqual([second.closed, world.relists('unverified')], [false, 0]);
+  });
+
+  test('one answer that is lost among 429 leaves the stream open', async () => {
+    const lost = new ApiError({ reason: 'timeout', message: 'scripted' });
+    world.api.holdsChecks = true;
+    await (await world.synced('n1')).fail('unavailable');
+    const second = await nextWatchAt('100');
+    await refuseChecks(6);
+    await world.api.checks[6]?.refuse(lost);
+    await world.clock.advance(5_000);
+    assert.equal(second.closed, false);
+    for (let checks = 7; checks < 10; checks += 1) {
+      await world.api.checks[checks]?.refuse(lost);
+      await world.clock.advance(5_000);
+    }
+    assert.equal(second.closed, true, 'nothing was answered for fifteen seconds');
+  });
+
   test('a rollback that is read late is one', async () => {
     world.api.holdsChecks = true;
     await (await world.synced('n1')).fail('unavailable');
