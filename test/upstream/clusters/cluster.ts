@@ -35,7 +35,7 @@ export const replacedControllers = [
   'pod-garbage-collector-controller',
 ] as const;
 
-const missingImages = ['webserver:404', 'localhost/some-image-that-doesnt-exist'] as const;
+const missingImages = ['webserver:404', 'localhost/some-image-that-doesnt-exist', 'foo:non-existent'] as const;
 
 /** `nlc controller` and `nlc hollow-nodes`, as users start them. */
 export function productPrograms(kubeconfigFile: string): readonly ProgramToStart[] {
