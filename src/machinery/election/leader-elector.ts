@@ -56,9 +56,9 @@ export class LeaderElector implements Leadership {
     return this.#contender.holds();
   }
 
-  /** The identity in the lease as last observed; undefined if it has no holder. */
+  /** The identity in the lease as last observed, to be shown: a long one is cut; undefined if it has no holder. */
   holder(): string | undefined {
-    return this.#contender.holder;
+    return this.#contender.shownHolder || undefined;
   }
 
   /**

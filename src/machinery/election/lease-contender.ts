@@ -10,6 +10,7 @@
  * lease may be renewed as long as the monotonic deadline is ahead. A renewal of the lease as this process wrote it proves
  * that no other process has led meanwhile; any other state of the lease ends leadership.
  */
+import { cutText, valueCharsMax } from '../api/limits.ts';
 import { ApiError, apiReason } from '../api/api-error.ts';
 import type { Lease } from '../api/lease.ts';
 import { instantOf } from '../ports/clock.ts';
@@ -77,6 +78,12 @@ export class LeaseContender {
   get holder(): string | undefined {
     const record = this.#observed?.record;
     return record === undefined || record === 'missing' ? undefined : record.holderIdentity || undefined;
+  }
+
+  /** The holder as it is shown: another process may have written a text of any length. */
+  get shownHolder(): string {
+    const holder = this.holder ?? '';
+    return holder === this.#settings.identity ? holder : cutText(holder, valueCharsMax);
   }
 
   /** Time since the last renewal while the lease names this process; undefined while it does not. */
@@ -173,7 +180,7 @@ export class LeaseContender {
   #yield(reason: string): void {
     // Another holder in the lease ends the claim at once, even before the own deadline.
     this.revoke();
-    this.#options.logger.debug({ reason, holder: this.holder ?? '' }, 'not leading');
+    this.#options.logger.debug({ reason, holder: this.shownHolder }, 'not leading');
   }
 
   async #apply(decision: LeaseDecision, current: Lease | undefined, signal: AbortSignal): Promise<void> {
@@ -237,7 +244,7 @@ export class LeaseContender {
   #observe(observed: ObservedLease | undefined): void {
     const before = this.holder;
     this.#observed = observed;
-    if (this.holder !== before) this.#reportLeader(this.holder ?? '');
+    if (this.holder !== before) this.#reportLeader(this.shownHolder);
   }
 
   /** A callback that throws must not cost the lease. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { ApiError } from '../../../../src/machinery/api/api-error.ts';
 import type { Lease } from '../../../../src/machinery/api/lease.ts';
+import { valueCharsMax } from '../../../../src/machinery/api/limits.ts';
 import type { ElectionOptions } from '../../../../src/machinery/election/election-options.ts';
 import { drainMsMax, LeaderElector, unhealthyAfterMs } from '../../../../src/machinery/election/leader-elector.ts';
 import type { Ending } from '../../../../src/machinery/ports/leadership.ts';
@@ -576,6 +577,26 @@ test('every change of the holder is reported once, the first observation include
   await clock.advance(1_000);
   assert.deepEqual(leaders, ['a', '', 'b', '']);
   assert.equal(b.elector.holder(), undefined, 'a released lease has no holder');
+});
+
+test('a holder of any length is shown cut, compared as a whole, and expires as any other', async () => {
+  const { clock, server } = aWorld();
+  const leaders: string[] = [];
+  const long = 'x'.repeat(300_000);
+  server.create({
+    metadata: { name: 'nlc', namespace: 'kube-system' },
+    spec: { holderIdentity: `${long}1`, leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000000Z' },
+  });
+  const b = new Contender('b', server, clock, { onNewLeader: (leader) => leaders.push(leader) }).start();
+  await clock.advance(10_000);
+  server.edit({ holderIdentity: `${long}2` });
+  await clock.advance(10_000);
+  assert.equal(b.elector.holds(), false, 'another identity is a change, from which the lease lasts again');
+  assert.ok((b.elector.holder()?.length ?? 0) <= valueCharsMax + 1);
+  assert.ok(leaders.length > 0 && leaders.every(({ length }) => length <= valueCharsMax + 1));
+  assert.ok(JSON.stringify(b.logger).length < 50_000);
+  await clock.advance(10_000);
+  assert.equal(b.elector.holds(), true);
 });
 
 test('a leader that neither renews nor stops leading is unhealthy 20 s after its lease expired, and not before', async () => {
