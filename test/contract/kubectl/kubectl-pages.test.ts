@@ -1,5 +1,7 @@
 // `kubectl node-lifecycle` against an API server that forwards ports to pods.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, test } from 'node:test';
 import {
   type Route,
@@ -7,7 +9,7 @@ import {
   startHttp,
   textAnswer,
 } from '../../../src/machinery/page-server/observability-server.ts';
-import { PageError } from '../../../src/cli/client/page-source.ts';
+import { pageBytesMax, PageError } from '../../../src/cli/client/page-source.ts';
 import { dispatch } from '../../../src/cli/commands/dispatch.ts';
 import { readFlags } from '../../../src/cli/flags/flag-schema.ts';
 import { clusterFlags } from '../../../src/cli/kubectl/flags.ts';
@@ -280,4 +282,35 @@ test('closing ends a search', { timeout: 10_000 }, async () => {
   await waiting;
   cluster.held = Promise.resolve();
   answer.resolve();
+});
+
+test('a page without end is read to the limit, through a port-forward and through the proxy of the API server', async () => {
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  let sent = 0;
+  const endless = createServer((_, response) => {
+    const send = (): void => {
+      while (!response.destroyed && sent < 100 * pageBytesMax) {
+        sent += chunk.length;
+        if (!response.write(chunk)) return void response.once('drain', send);
+      }
+    };
+    send();
+  });
+  await new Promise<void>((resolve) => void endless.listen(0, '127.0.0.1', resolve));
+  const { port } = endless.address() as AddressInfo;
+  cluster.pods.push({ namespace: 'node-lifecycle-controller', name: 'c-1', port });
+  cluster.holder = 'c-1_uuid';
+  try {
+    for (const refused of [undefined, 'create pods/portforward']) {
+      if (refused !== undefined) cluster.forbidden.add(refused);
+      sent = 0;
+      const { code, out, err } = await kubectl('status');
+      assert.deepEqual([code, out], [1, ''], err);
+      assert.match(err, /(?:longer|larger) than \d+ bytes/u);
+      assert.ok(sent < 10 * pageBytesMax, `${sent} bytes were sent`);
+    }
+  } finally {
+    endless.closeAllConnections();
+    endless.close();
+  }
 });

@@ -122,3 +122,13 @@ test('a node under one configuration only does not break the comparison', () => 
   const report = comparePreviews(aPreview({ old: calm }), aPreview({}), options);
   assert.deepEqual([report.changedNodes, report.nodes[0]?.after], [1, null]);
 });
+
+test('names of nodes, zones and policies reach the terminal as escapes, and begin no line', () => {
+  const name = 'n\u001b[2J\u009b\u202e\n9 of 9 nodes change';
+  const now = aPreview({ [name]: calm });
+  const then = aPreview({ [name]: { ...due, zone: name, policy: name } });
+  const text = describeWhatif(comparePreviews(now, then, { ...options, all: true }));
+  assert.deepEqual(text.match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/gu), null, JSON.stringify(text));
+  assert.ok(!/^9 of 9/mu.test(text), text);
+  assert.ok(text.includes('\\x1b[2J'), text);
+});
