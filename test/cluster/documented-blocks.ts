@@ -18,6 +18,14 @@ export function documentedBlock(heading: string, begins: string, document = 'ins
   return found.replaceAll(/ +#.*$/gmu, '').trim();
 }
 
+/** The first line of a document that begins with this command, indented or not; an error if there is none. */
+export function documentedLine(begins: string, document: string): string {
+  const lines = readFileSync(join(root, 'docs', document), 'utf8').split('\n');
+  const found = lines.map((line) => line.trim()).find((line) => line.startsWith(begins));
+  if (found === undefined) throw new Error(`docs/${document} has no command "${begins}"`);
+  return found;
+}
+
 /** The first line of a console in a document that begins with this command, without its prompt; an error if there is none. */
 export function consoleCommand(begins: string, document: string): string {
   const lines = readFileSync(join(root, 'docs', document), 'utf8').split('\n');
