@@ -1,6 +1,7 @@
 // `npm run bench:large-lists`: two replicas with default flags beside a node of 35,000 taints whose status is patched once a
 // second, and 21 pods of 10,000 tolerations each on a node of 10,000 NoExecute taints. Prints how long the leader held its
-// lease without a break and how long /livez of both took; no test checks the figures. `-- --seconds=60` is a quick run.
+// lease without a break and how long /livez of both took. Exit code 1: the lease changed hands or was not renewed in time, a replica
+// ended, a pod was deleted, or /livez took a second. `-- --seconds=60` is a quick run.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,10 @@ const forMs = Number(given ?? 300) * 1_000;
 const electionLease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/node-lifecycle-controller';
 const nodeLeases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const nodes = ['taints', 'matrix'] as const;
+const podCount = 21;
+/** The duration of the lease, after which another replica may lead. */
+const leaseMs = 15_000;
+const livezMsMax = 1_000;
 
 interface ElectionLease {
   readonly spec: { readonly holderIdentity: string; readonly renewTime: string };
@@ -56,7 +61,7 @@ async function build(): Promise<void> {
     await beat(name);
     await renew(name);
   }
-  for (let pod = 0; pod < 21; pod += 1) {
+  for (let pod = 0; pod < podCount; pod += 1) {
     const spec = { nodeName: 'matrix', tolerations, containers: [{ name: 'main', image: 'a' }] };
     await send('POST', '/api/v1/namespaces/default/pods', { metadata: { name: `p${pod}` }, spec });
   }
@@ -114,7 +119,9 @@ console.log(
   `/livez: p50 ${round(percentile(livezMs, 0.5))} ms, p99 ${round(percentile(livezMs, 0.99))} ms of ${livezMs.length}`,
 );
 console.log(
-  `pods: ${pods.items.length} of 21; log of both: ${controllers.reduce((sum, one) => sum + one.logs().length, 0)} lines`,
+  `pods: ${pods.items.length} of ${podCount}; log of both: ${controllers.reduce((sum, one) => sum + one.logs().length, 0)} lines`,
 );
+const isHeld = holders.length === 1 && Math.max(...ages) < leaseMs && controllers.every((one) => !one.hasEnded);
+process.exitCode = isHeld && pods.items.length === podCount && percentile(livezMs, 0.99) < livezMsMax ? 0 : 1;
 await Promise.all([...controllers, server].map((one) => one.terminate()));
 rmSync(folder, { recursive: true });
