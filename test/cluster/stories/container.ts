@@ -29,7 +29,26 @@ async function run(stage: Stage): Promise<Times> {
   await expectNoWrites(stage, pod);
   await expectLogs(stage, pod);
   await expectProbes(node, pod);
-  return measure(node, pid);
+  const measured = await measure(node, pid);
+  await expectQuietStart(stage, pod);
+  return measured;
+}
+
+/** A start leaves no Event `Unhealthy`: the first probe comes when the program listens. */
+async function expectQuietStart(stage: Stage, pod: ApiObject): Promise<void> {
+  const { cluster } = stage;
+  const names = async (): Promise<readonly string[]> =>
+    (await stage.controllerPods()).map(({ metadata }) => metadata.name ?? '');
+  const before = await names();
+  await cluster.kubectl('delete', 'pod', pod.metadata.name ?? '', '--namespace', namespace);
+  await stage.rolledOut();
+  const started = (await names()).filter((name) => !before.includes(name));
+  const of = 'jsonpath={.items[*].involvedObject.name}';
+  const selected = ['--namespace', namespace, '--field-selector=reason=Unhealthy', `--output=${of}`];
+  const unhealthy = (await cluster.kubectl('get', 'events', ...selected)).split(' ');
+  if (started.length === 0) throw new Error('no pod took the place of the one that was deleted');
+  const found = started.filter((name) => unhealthy.includes(name));
+  if (found.length > 0) throw new Error(`the start of ${found.join()} left an Event Unhealthy`);
 }
 
 /** Number of the process of the pod, among those of its node. */
