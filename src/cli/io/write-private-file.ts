@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 const onlyForOwner = 0o600;
 /** Why a file cannot be moved into a place that can be written: a folder that may not be changed, a mounted file, a long name. */
@@ -41,8 +41,8 @@ function replaceWhole(path: string, text: string): boolean {
 }
 
 function writeInPlace(path: string, text: string): void {
-  // Private before the text is in it; devices have no such mode.
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) trySetPrivate(path);
+  // Private before the text is in it. A device, as /dev/null, keeps its mode.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) trySetPrivate(path);
   writeFileSync(path, text, { mode: onlyForOwner });
 }
 

@@ -20,9 +20,10 @@ interface RemovalEvidence {
 }
 
 /**
- * Method of removal where a policy asks budgets: for the health of a reachable node the Eviction API, until its budget could be asked for the timeout, and was
- * asked once: a new leader does not know which of the time before was held. Pods of an unreachable node cannot be shut down in
- * order anyway, and taints of other clients are to delete. A responder replaces the question until the timeout, which goes on meanwhile.
+ * Method of removal where a policy asks budgets: for the health of a reachable node the Eviction API, until its budget could be
+ * asked for the timeout, and was asked once: a new leader does not know which of the time before was held. Pods of an unreachable
+ * node cannot be shut down in order anyway, and taints of other clients are to delete. A responder replaces the question until the
+ * timeout, which goes on meanwhile.
  */
 export function decideRemovalMethod(
   { forHealth }: Pick<EvictAt, 'forHealth'>,

@@ -6,6 +6,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -50,6 +51,17 @@ test('a link stays a link: the file that it names is written', (t) => {
   assert.equal(readFileSync(target, 'utf8'), 'new');
   assert.equal(statSync(target).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(folder).sort(), ['link', 'target']);
+});
+
+test('what is no file, as a device, keeps its mode', (t) => {
+  const pipe = join(aFolder(t), 'pipe');
+  assert.equal(spawnSync('mkfifo', ['-m', '666', pipe]).status, 0);
+  const reader = openSync(pipe, 'r+');
+  t.after(() => closeSync(reader));
+  writePrivateFile(pipe, 'new');
+  const read = Buffer.alloc(8);
+  assert.equal(read.toString('utf8', 0, readSync(reader, read)), 'new');
+  assert.equal(statSync(pipe).mode & 0o777, 0o666);
 });
 
 test('a name that is too long for another one beside it is written in place', (t) => {
