@@ -32,7 +32,9 @@ export function decideBreaker(
   now: Now,
 ): OpenBreaker | undefined {
   const open = before !== undefined && isReset(before, limits, now) ? undefined : before;
-  return excessOf(count, limits) > 0 ? openAgain(open, now) : open && coolDown(open, limits, now);
+  if (excessOf(count, limits) <= 0) return open && coolDown(open, limits, now);
+  // An opening of this very moment is not reset into another one: they would be the same, without end.
+  return openAgain(before?.openedAtMs === now.wallMs ? before : open, now);
 }
 
 function openAgain(open: OpenBreaker | undefined, { wallMs }: Now): OpenBreaker {

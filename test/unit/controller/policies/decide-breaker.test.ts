@@ -66,6 +66,15 @@ test('a reset ends an opening until its time, by the wall clock, and only when t
   );
 });
 
+test('an opening of the moment of the reset is replaced once the clock has moved, not again and again', () => {
+  const reset = { ...limits, resetAtMs: 1_000_005 };
+  const opened = decideBreaker(undefined, unhealthy(3), reset, at(5));
+  assert.equal(decideBreaker(opened, unhealthy(3), reset, at(5)), opened, 'the same object: nothing changed');
+  const later = decideBreaker(opened, unhealthy(3), reset, at(6));
+  assert.deepEqual(later, { openedAtMs: 1_000_006, recoveredAtMs: undefined });
+  assert.equal(decideBreaker(later, unhealthy(3), reset, at(6)), later);
+});
+
 /** Ready for so long at time 0, and old. */
 const readyFor = (...agesMs: readonly number[]): Parameters<typeof decideInheritedBreaker>[0] =>
   agesMs.map((ageMs) => ({ sinceMs: 1_000_000 - ageMs, createdAtMs: 0 }));
