@@ -1,4 +1,4 @@
-/** Objects in which one repeated field has grown to the size that the API server stores. */
+/** Objects in which one field, a list or a text, has grown to a size in bytes. */
 import {
   declaredFields,
   messageFields,
@@ -9,44 +9,67 @@ import { encodeEnvelope } from '../../src/hollow-cluster/apiserver/codec/protobu
 /** The largest request that etcd accepts by default. */
 export const objectBytesMax = 1.5 * 1024 * 1024;
 
-interface RepeatedField {
-  /** From the object, such as `spec.taints`. */
+interface KindName {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** A field that has no limit but that of the object. */
+interface GrowingField {
+  /** From the object, such as `spec.taints`; `spec.containers[].env` is a list of a single container. */
   readonly path: string;
-  /** Items of it, all different. A map: entries. */
-  readonly items: (count: number) => unknown;
+  /** A list or a map of this many items, all different; a text of this many characters. Another for each salt. */
+  readonly value: (count: number, salt: string) => unknown;
 }
 
 /** Values that the API server requires in items. */
 const required: Readonly<Record<string, string>> = { effect: 'NoExecute', operator: 'Exists', status: 'True' };
+/** The API server limits names and sets the others. */
+const identity = new Set(['name', 'namespace', 'uid', 'resourceVersion'].map((name) => `metadata.${name}`));
+
+/** Their JSON is no object of these fields. */
+const scalars = new Set(['Quantity', 'IntOrString', 'Time', 'MicroTime', 'FieldsV1', 'RawExtension']);
+
+type Field = NonNullable<ReturnType<typeof messageFields>> extends ReadonlyMap<string, infer F> ? F : never;
 
 /** Each message once among the items of lists: containers of all kinds have the same fields. */
-function fieldsOf(message: string, path: string, seen: Set<string>): readonly RepeatedField[] {
+function fieldsOf(message: string, path: string, seen: Set<string>): readonly GrowingField[] {
   return [...(messageFields(message) ?? [])].flatMap(([name, field]) => {
     const at = path === '' ? name : `${path}.${name}`;
-    if (field.keyType !== undefined) return [{ path: at, items: entriesOf }];
-    const isList = field.rule === 'repeated';
-    const own = isList ? [{ path: at, items: (count: number) => itemsOf(field.type, count) }] : [];
+    const own = ownOf(field, at);
     // Items within items are skipped as a whole, like those that are tested.
-    if (seen.has(field.type) || (isList && path.includes('[]'))) return own;
+    const isList = field.rule === 'repeated';
+    const isWhole = field.keyType !== undefined || scalars.has(field.type.split('.').at(-1) ?? '');
+    if (isWhole || seen.has(field.type) || (isList && path.includes('[]'))) return own;
     seen.add(field.type);
     return [...own, ...fieldsOf(field.type, isList ? `${at}[]` : at, seen)];
   });
 }
 
-function entriesOf(count: number): Readonly<Record<string, string>> {
-  return Object.fromEntries(Array.from({ length: count }, (_, place) => [`k${place}`, '']));
+function ownOf(field: Field, path: string): readonly GrowingField[] {
+  if (field.keyType !== undefined) return [{ path, value: entriesOf }];
+  if (field.rule === 'repeated') return [{ path, value: (count, salt) => itemsOf(field.type, count, salt) }];
+  return field.type === 'string' && !identity.has(path) ? [{ path, value: textOf }] : [];
 }
 
-function itemsOf(type: string, count: number): readonly unknown[] {
+function textOf(length: number, salt: string): string {
+  return `${salt}-`.padEnd(length, 'x');
+}
+
+function entriesOf(count: number, salt: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, place) => [`${salt}${place}`, '']));
+}
+
+function itemsOf(type: string, count: number, salt: string): readonly unknown[] {
   if (messageFields(type) === undefined)
-    return Array.from({ length: count }, (_, place) => (type === 'string' ? `k${place}` : place));
+    return Array.from({ length: count }, (_, place) => (type === 'string' ? `${salt}${place}` : place));
   const texts = Object.entries(declaredFields(type)).flatMap(([name, field]) => {
     return field.type === 'string' && field.rule === undefined ? [name] : [];
   });
   const [first, ...others] = texts;
   const rest = Object.fromEntries(others.flatMap((name) => (name in required ? [[name, required[name]]] : [])));
   return Array.from({ length: count }, (_, place) => {
-    return first === undefined ? {} : { [first]: `k${place}`, ...rest };
+    return first === undefined ? {} : { [first]: `${salt}${place}`, ...rest };
   });
 }
 
@@ -59,27 +82,27 @@ function withField<T extends object>(object: T, path: string, value: unknown): T
   return { ...object, [name]: name === place ? inside(inner) : [inside(Array.isArray(inner) ? inner[0] : {})] };
 }
 
-/** The repeated fields of a kind, by the schema; `spec.containers[].env` is one of a single item. */
-export function repeatedFields(apiVersion: string, kind: string): readonly string[] {
-  return repeated(apiVersion, kind).map(({ path }) => path);
-}
-
-function repeated(apiVersion: string, kind: string): readonly RepeatedField[] {
+/** Every list, map and text of a kind, by the schema of its protobuf. */
+export function growingFields({ apiVersion, kind }: KindName): readonly GrowingField[] {
   return fieldsOf(messageNameOf(apiVersion, kind) ?? '', '', new Set());
 }
 
-/** In protobuf: `object` with as many items in this field as the API server stores. */
-export function grown(
-  type: { readonly apiVersion: string; readonly kind: string },
-  object: object,
-  path: string,
-): Buffer {
-  const field = repeated(type.apiVersion, type.kind).find((candidate) => candidate.path === path);
-  const sized = (count: number): Buffer => encodeEnvelope(type, withField(object, path, field?.items(count)));
-  let [count, bytes] = [500, sized(500)];
-  while (bytes.length < objectBytesMax * 0.9 || bytes.length > objectBytesMax) {
-    count = Math.floor((count * objectBytesMax * 0.95) / bytes.length);
-    bytes = sized(count);
+/** `object` with this field so large that it has about as many bytes in protobuf; `bytes` are its protobuf. */
+export function grown<T extends object>(
+  type: KindName,
+  object: T,
+  { path, value }: GrowingField,
+  { bytesMax = objectBytesMax, salt = 'k' } = {},
+): { readonly object: T; readonly bytes: Buffer } {
+  const sized = (count: number): { readonly object: T; readonly bytes: Buffer } => {
+    const changed = withField(object, path, value(count, salt));
+    return { object: changed, bytes: encodeEnvelope(type, changed) };
+  };
+  const [few, more] = [sized(1_000).bytes.length, sized(2_000).bytes.length];
+  const perItem = (more - few) / 1_000;
+  // Later items have longer names.
+  for (let share = 0.96; ; share -= 0.02) {
+    const all = sized(Math.floor(((bytesMax - few) * share) / perItem));
+    if (all.bytes.length <= bytesMax) return all;
   }
-  return bytes;
 }

@@ -100,9 +100,10 @@ export class FieldReader {
   }
 
   #limitedMap(field: string, map: JsonMap): JsonMap {
-    if (Object.keys(map).length <= listLimits.labels) return map;
-    const entries = Object.entries(map);
-    return Object.fromEntries(this.limited(field, entries, listLimits.labels, ([name]) => nodeLabels.includes(name)));
+    const names = Object.keys(map);
+    if (names.length <= listLimits.labels) return map;
+    const used = this.limited(field, names, listLimits.labels, (name) => nodeLabels.includes(name));
+    return Object.fromEntries(used.map((name) => [name, ownValue(map, name)]));
   }
 
   /**
