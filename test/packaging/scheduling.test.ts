@@ -118,36 +118,45 @@ describe('a Deployment', () => {
   });
 });
 
-describe('a DaemonSet on three control plane nodes', () => {
-  before(async () => {
-    await release.kubectl('label', 'node', 'n-1', 'n-2', 'node-role.kubernetes.io/control-plane=');
-    await release.install(presetValues('control-plane'));
-    await release.untilReady(3);
-  });
+const daemonSets = {
+  'all nodes': { values: 'kind: DaemonSet', label: 'node-role.kubernetes.io/control-plane-' },
+  'three control plane nodes': {
+    values: presetValues('control-plane'),
+    label: 'node-role.kubernetes.io/control-plane=',
+  },
+} as const;
 
-  test('a node dies: two replicas stay ready on living nodes, and a rollout reaches them', async (t) => {
-    const { dead, living } = await killNodeOfReplica(t);
-    await waitUntil('the dead node', { timeoutMs: 30_000 }, async () => {
-      const node = (await release.nodes()).find(({ metadata }) => metadata.name === dead);
-      return node?.spec?.taints?.some(({ effect }) => effect === 'NoExecute');
+for (const [where, { values, label }] of Object.entries(daemonSets))
+  describe(`a DaemonSet on ${where}`, () => {
+    before(async () => {
+      await release.kubectl('label', 'node', 'n-1', 'n-2', label);
+      await release.install(values);
+      await release.untilReady(3);
     });
-    await release.untilReady(2, { on: living });
-    const isWanted = await release.roll('during-the-outage');
-    await release.untilReady(2, { on: living, isWanted });
-  });
 
-  test('taints that the controller left on every node: its pods start, and then the taints are removed', async () => {
-    await leaveTaintsBehind();
-    await untilReplaced(3);
-    release.startController();
-    await release.untilNodesAreUntainted();
-  });
+    test('a node dies: two replicas stay ready on living nodes, and a rollout reaches them', async (t) => {
+      const { dead, living } = await killNodeOfReplica(t);
+      await waitUntil('the dead node', { timeoutMs: 30_000 }, async () => {
+        const node = (await release.nodes()).find(({ metadata }) => metadata.name === dead);
+        return node?.spec?.taints?.some(({ effect }) => effect === 'NoExecute');
+      });
+      await release.untilReady(2, { on: living });
+      const isWanted = await release.roll('during-the-outage');
+      await release.untilReady(2, { on: living, isWanted });
+    });
 
-  test('every node unreachable and no replica left: the pods start', async () => {
-    await release.stopController();
-    await release.kubectl('taint', 'nodes', '--all', unreachable);
-    await untilReplaced(3);
-    release.startController();
-    await release.untilNodesAreUntainted();
+    test('taints that the controller left on every node: its pods start, and then the taints are removed', async () => {
+      await leaveTaintsBehind();
+      await untilReplaced(3);
+      release.startController();
+      await release.untilNodesAreUntainted();
+    });
+
+    test('every node unreachable and no replica left: the pods start', async () => {
+      await release.stopController();
+      await release.kubectl('taint', 'nodes', '--all', unreachable);
+      await untilReplaced(3);
+      release.startController();
+      await release.untilNodesAreUntainted();
+    });
   });
-});

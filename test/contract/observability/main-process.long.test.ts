@@ -5,6 +5,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { controlsIn } from '../../support/control-characters.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 const main = new URL('../../../src/cli/main.ts', import.meta.url).pathname;
@@ -63,6 +64,25 @@ test('checking only the flags exits with 0, and logs warnings', async () => {
   const { code, out, err } = await start('controller', '--validate-only', '--node-monitor-grace-period=20s').ended;
   assert.deepEqual([code, out], [0, 'the configuration is valid\n']);
   assert.match(err, /warning: --node-monitor-grace-period is 20s/);
+});
+
+test('checking only a configuration of hostile names and values prints no control character', async () => {
+  const hostile = 'a\\e[2J\\u009b\\u202e\\nb';
+  const file = join(tempFolder(), 'config.yaml');
+  const lines = [
+    'apiVersion: nodelifecycle/v1alpha1',
+    'kind: ControllerConfiguration',
+    `"${hostile}": 1`,
+    `nodeMonitorGracePeriod: "${hostile}"`,
+    'policies:',
+    `  - { name: "${hostile}", selector: { matchLabels: { "${hostile}": "${hostile}" } }, "${hostile}": 1 }`,
+  ];
+  writeFileSync(file, lines.join('\n'));
+  const { code, out, err } = await start('controller', '--validate-only', `--config=${file}`).ended;
+  assert.deepEqual([code, out], [2, '']);
+  for (const field of ['nodeMonitorGracePeriod', 'policies[0]']) assert.ok(err.includes(field), err);
+  assert.ok(err.includes('\\x1b[2J'), err);
+  assert.deepEqual(controlsIn(err), []);
 });
 
 /** Hollow nodes with a server that never responds: a command that runs until it is stopped. */

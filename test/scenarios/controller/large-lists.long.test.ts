@@ -11,15 +11,17 @@ import { transformLease } from '../../../src/machinery/api/lease.ts';
 import { listLimits } from '../../../src/machinery/api/limits.ts';
 import { mapOf } from '../../../src/machinery/api/json-map.ts';
 import type { KubeObject } from '../../../src/machinery/api/meta.ts';
-import { type Node, transformNode } from '../../../src/machinery/api/node.ts';
+import { type Node, pauseAnnotation, transformNode } from '../../../src/machinery/api/node.ts';
 import type { Pod } from '../../../src/machinery/api/pod.ts';
 import type { Taint } from '../../../src/machinery/api/taints.ts';
 import type { Toleration } from '../../../src/machinery/api/tolerations.ts';
+import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
+import { describeStatus } from '../../../src/controller/report/text/describe-status.ts';
 import { policyObjectSchema } from '../../../tools/manifests/policy-crd.ts';
 import { readPolicyObject } from '../../../src/policy/schema/policy-object-reader.ts';
 import { encodeEnvelope } from '../../../src/hollow-cluster/apiserver/codec/protobuf-encoder.ts';
 import { aCondition, ControllerWorld } from '../../support/controller-world.ts';
-import { explainNode } from '../../support/explained.ts';
+import { explainNode, explainPod, statusOf } from '../../support/explained.ts';
 import { grown, growingFields, objectBytesMax } from '../../support/grown-fields.ts';
 import { settled } from '../../support/manual-clock.ts';
 import { names } from '../../support/zoned-world.ts';
@@ -32,6 +34,7 @@ const cpuMsMax = 100;
 /** The first compiles; others use cores and caches. */
 const triesMax = 10;
 const heapBytesMax = 20 * 1024 * 1024;
+const pageCharsMax = 1_000_000;
 const at = '2026-01-02T03:00:00Z';
 
 const others = (count: number, effect = 'NoExecute'): readonly Taint[] =>
@@ -192,6 +195,38 @@ test('a node with thousands of taints that changes a thousand times leaves nothi
   await assertHeapIsBounded(1_000, (change) => {
     world.putNode(envelope.readObject('nodes', states[change % states.length] ?? Buffer.alloc(0)));
   });
+});
+
+test('the pages of a node and its pods at every limit are made in a bounded time, and are bounded', async () => {
+  await using world = await aWorld();
+  const long = 'x'.repeat(30_000);
+  const conditions = Array.from({ length: listLimits.conditions + 100 }, (_, place) => {
+    return { ...aCondition(`C${place}`, 'True', at), reason: long.slice(0, 1_000), message: long.slice(0, 1_000) };
+  });
+  const labels = Object.fromEntries(names(listLimits.labels + 100).map((name) => [`${name}.example.com/k`, name]));
+  for (const name of names(40, 'p')) world.addPod(name, 'n0', tolerating(listLimits.tolerations + 100));
+  const { metadata, status } = world.node('n0');
+  const ready = { ...aCondition('Ready', 'False', at), reason: long, message: long };
+  world.putNode({
+    metadata: { ...metadata, labels, annotations: { [pauseAnnotation]: long } },
+    spec: { taints: others(listLimits.taints + 100) },
+    status: { ...status, conditions: [...conditions, ready] },
+  });
+  await world.advance(30);
+  const pages: Readonly<Record<string, () => unknown>> = {
+    'explain node': () => explainNode(world, 'n0'),
+    'explain node, as text': () => describeNodeOutlook(explainNode(world, 'n0')),
+    'explain pod': () => explainPod(world, 'p0'),
+    'explain pod, as text': () => describePodOutlook(explainPod(world, 'p0')),
+    status: () => statusOf(world),
+    'status, as text': () => describeStatus(statusOf(world)),
+  };
+  for (const [name, make] of Object.entries(pages)) {
+    const chars = JSON.stringify(make()).length;
+    assert.ok(chars < pageCharsMax, `${name}: ${chars} characters`);
+    const cpuMs = cpuMsOf(() => void JSON.stringify(make()));
+    assert.ok(cpuMs < cpuMsMax, `${name}: ${Math.round(cpuMs)} ms`);
+  }
 });
 
 test('pods of a node with thousands of taints are evaluated in slices: none is missed, and no evictions wait for all', async () => {

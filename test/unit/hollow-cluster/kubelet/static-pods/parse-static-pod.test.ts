@@ -113,10 +113,32 @@ describe('a static pod', () => {
     for (const spec of allowed) podOf(parseFilePod(aDocument({ spec }), origin));
   });
 
-  it('that was exported as a mirror keeps the annotation, as for a kubelet, which then runs nothing', () => {
-    const annotations = { [configAnnotations.mirror]: 'abc' };
-    const pod = podOf(parseFilePod(aDocument({ metadata: { annotations } }), origin));
-    assert.equal(pod.metadata.annotations?.[configAnnotations.mirror], 'abc');
+  it('that was exported as a mirror is read, and keeps the annotation, as for a kubelet, which then runs nothing', () => {
+    const { mirror, hash, source, seen } = configAnnotations;
+    const exported = {
+      name: 'web-n1',
+      namespace: 'kube-system',
+      uid: '7d5a6a1c-0b53-4a06-9a0e-3f6f0a8c1b11',
+      resourceVersion: '812',
+      generation: 1,
+      creationTimestamp: '2026-11-20T08:00:00Z',
+      annotations: { [mirror]: 'abc', [hash]: 'abc', [source]: 'file', [seen]: '2026-11-20T07:59:58.123456789Z' },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1', controller: true }],
+    };
+    const spec = {
+      nodeName: 'n1',
+      priority: 2_000_001_000,
+      priorityClassName: 'system-node-critical',
+      enableServiceLinks: true,
+      schedulerName: 'default-scheduler',
+      tolerations: [tolerationForEver],
+    };
+    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }], podIP: '10.0.0.7' };
+    const pod = podOf(parseFilePod({ ...aDocument({ metadata: exported, spec }), status }, origin));
+    assert.equal(pod.metadata.annotations?.[mirror], 'abc');
+    assert.equal(pod.metadata.name, 'web-n1-n1');
+    assert.deepEqual(pod.spec?.tolerations, [tolerationForEver]);
+    assert.equal(pod.status?.phase, 'Pending', 'nothing of the status that it had');
   });
 
   it('gets the defaults that an API server sets', () => {
