@@ -146,4 +146,24 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: with one write at a time thirty nodes that fail together are Unknown one after the other, later than the checker allowed',
   },
+  {
+    seed: 99002116,
+    found:
+      'nothing in the controller: the checker did not know that a toleration that a user makes longer, but not without limit, does not postpone a deletion',
+  },
+  {
+    seed: 99003410,
+    found:
+      'nothing in the controller: a pod that was bound to a silent node was reported ready for the first time by a kubelet that was back, moments before its node; the checker counted from the binding',
+  },
+  {
+    seed: 99005799,
+    found:
+      'a hollow node: its machine was not switched off while its kubelet was down, so the evidence of a fencing agent was untrue',
+  },
+  {
+    seed: 99006772,
+    found:
+      'nothing in the controller: a restore brought more taints than are cached back, and a drill denied the read that a change of them needs',
+  },
 ];

@@ -13,7 +13,7 @@ export class NarrowLanes extends OpenLanes {
     this.#lanes = new PQueueLanes({ concurrencyMax });
   }
 
-  override run<T>(lane: WriteLane, write: () => Promise<T>): Promise<T> {
-    return this.#lanes.run(lane, () => super.run(lane, write));
+  override run<T>(lane: WriteLane, write: () => Promise<T>, precedence?: number): Promise<T> {
+    return this.#lanes.run(lane, () => super.run(lane, write), precedence);
   }
 }

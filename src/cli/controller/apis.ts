@@ -1,6 +1,7 @@
 // A process uses several API clients, each with its own connections and rate limit, so that no kind of request waits
 // behind another kind.
 import { HttpKubeApi, type HttpKubeApiOptions } from '../../machinery/kube-client/kube-api.ts';
+import { writeLanes } from '../../machinery/ports/write-lanes.ts';
 import type { ControllerConfig } from './config.ts';
 import {
   canaryLimits,
@@ -13,8 +14,6 @@ import { reviewRate } from '../secure-serving/delegating-authorizer.ts';
 import { userAgent } from '../io/version.ts';
 
 const reviewTimeoutMs = 5_000;
-/** Write lanes, each with its own limit of concurrent writes. */
-const lanesMax = 4;
 /** Reads in flight besides the writes: lists of informers, live reads of nodes, reads after a rejected write. */
 const readsAtOnceMax = 32;
 
@@ -41,7 +40,7 @@ export function makeReadingApis(dependencies: ApiDependencies, { mayWrite, decid
   const { shadow, metricsSecure, kubeApiQps: qps, kubeApiBurst: burst } = dependencies.config;
   const { kubeApiContentType: contentType, concurrentWrites } = dependencies.config;
   // Every request in flight has a connection: writes that the API server does not answer delay no other lane, and no read.
-  const unaryConnectionsMax = lanesMax * concurrentWrites + readsAtOnceMax;
+  const unaryConnectionsMax = writeLanes.length * concurrentWrites + readsAtOnceMax;
   return {
     main: makeApi(dependencies, { qps, burst, contentType, mayWrite, decidesBy, unaryConnectionsMax }),
     // Reviews for page requests use no rate of the controller's writes; standbys serve pages too. A review is a create

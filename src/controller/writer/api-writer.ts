@@ -53,7 +53,11 @@ export class ApiWriter implements ClosableWriter {
 
   async #carryOut(command: Command, stillWanted: StillWanted, signal: AbortSignal): Promise<WriteOutcome> {
     const write = (): Promise<WriteOutcome> =>
-      this.#options.lanes.run(laneOf(command), () => this.#send(command, stillWanted, signal));
+      this.#options.lanes.run(
+        laneOf(command),
+        () => this.#send(command, stillWanted, signal),
+        precedences[command.kind],
+      );
     try {
       return await (isDeletion(command) ? write() : this.#turns.run(subjectOf(command), write));
     } catch (error) {
@@ -200,6 +204,12 @@ const lanes: Readonly<Record<Command['kind'], WriteLane>> = {
   'evict-pod': 'eviction',
   'set-node-labels': 'housekeeping',
   'mark-pod-failed': 'housekeeping',
+};
+
+/** In a lane: when a zone is lost, the state of each node is known before the many pods of the others are marked. */
+const precedences: Partial<Readonly<Record<Command['kind'], number>>> = {
+  'set-node-conditions': 2,
+  'change-taints': 1,
 };
 
 function laneOf(command: Command): WriteLane {

@@ -68,6 +68,8 @@ export class HollowKubelet {
   #current: KubeletRun;
   #crashOptions: CrashOptions | undefined;
   #running: LoopGroup | undefined;
+  /** Until when it is down after a crash; monotonic. Undefined: it runs, or was never started. */
+  #downUntilMs: number | undefined;
   #wasRegistered = false;
 
   constructor(options: HollowKubeletOptions) {
@@ -103,9 +105,11 @@ export class HollowKubelet {
 
   /**
    * Ends the kubelet's process at once, and starts another one whose only state is what the API server and the machine
-   * have. Does nothing while it is not running.
+   * have. While it is down, only a reboot of the machine counts: it stays down until the later of both ends. Does nothing
+   * before it runs.
    */
   crash(options: CrashOptions = {}): void {
+    if (this.#downUntilMs !== undefined && options.reboot !== undefined) this.#goDown(options);
     if (this.#running === undefined) return;
     this.#crashOptions = options;
     this.#running.stop();
@@ -147,15 +151,23 @@ export class HollowKubelet {
     });
   }
 
-  async #recover({ downMs = 0, reboot }: CrashOptions, signal: AbortSignal): Promise<void> {
+  async #recover(options: CrashOptions, signal: AbortSignal): Promise<void> {
     this.#crashOptions = undefined;
-    if (reboot !== undefined) {
-      this.host.reboot(reboot);
-      this.health.reboot();
-    }
-    await this.#options.clock.sleep(downMs, signal);
-    if (signal.aborted) return;
-    this.#current = this.#begin();
+    this.#goDown(options);
+    while (!signal.aborted && this.#leftMs() > 0) await this.#options.clock.sleep(this.#leftMs(), signal);
+    this.#downUntilMs = undefined;
+    if (!signal.aborted) this.#current = this.#begin();
+  }
+
+  #goDown({ downMs = 0, reboot }: CrashOptions): void {
+    this.#downUntilMs = Math.max(this.#downUntilMs ?? 0, this.#options.clock.monotonicMs() + downMs);
+    if (reboot === undefined) return;
+    this.host.reboot(reboot);
+    this.health.reboot();
+  }
+
+  #leftMs(): number {
+    return (this.#downUntilMs ?? 0) - this.#options.clock.monotonicMs();
   }
 
   #begin(): KubeletRun {

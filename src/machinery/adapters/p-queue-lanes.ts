@@ -13,7 +13,7 @@ interface PQueueLanesOptions {
 }
 
 /**
- * Runs the writes of each lane with bounded concurrency, oldest first. A lane whose slots are all in use does not delay
+ * Runs the writes of each lane with bounded concurrency, by precedence and then oldest first. A lane whose slots are all in use does not delay
  * any other lane. Beyond `waitingMax` a write is rejected as by an overloaded API server: `too-many-requests`, with a
  * Retry-After.
  */
@@ -36,10 +36,10 @@ export class PQueueLanes implements WriteLanes {
   }
 
   /** Settles as the write does: no retry, no error handling. */
-  run<T>(lane: WriteLane, write: () => Promise<T>): Promise<T> {
+  run<T>(lane: WriteLane, write: () => Promise<T>, priority = 0): Promise<T> {
     const queue = this.#queues[lane];
     if (queue.size >= this.#waitingMax) return Promise.reject(this.#full());
-    return queue.add<T>(write);
+    return queue.add<T>(write, { priority });
   }
 
   get pending(): number {

@@ -7,7 +7,7 @@ import { SystemClock } from '../../../src/machinery/adapters/system-clock.ts';
 import { SystemRandom } from '../../../src/machinery/adapters/system-random.ts';
 import { makeReadingApis, type ReadingApis } from '../../../src/cli/controller/apis.ts';
 import { parseControllerConfig } from '../../../src/cli/controller/config.ts';
-import type { WriteLane } from '../../../src/machinery/ports/write-lanes.ts';
+import { type WriteLane, writeLanes } from '../../../src/machinery/ports/write-lanes.ts';
 import { RecordingLogger, RecordingMeter } from '../../support/fakes.ts';
 import { plainConnection } from '../../support/plain-connection.ts';
 import { makeKubeApi } from '../../support/make-kube-api.ts';
@@ -57,8 +57,9 @@ describe('pod writes that the API server does not answer', () => {
         hanging.catch(() => undefined);
       }
     };
-    for (const lane of ['detection', 'eviction', 'housekeeping'] as const) pods(lane);
-    await until(() => server.requests.length >= 32);
+    const others = writeLanes.filter((lane) => lane !== 'recovery');
+    for (const lane of others) pods(lane);
+    await until(() => server.requests.length >= others.length * lanes.concurrencyMax);
     const startedAtMs = performance.now();
     const recovered = lanes.run('recovery', () =>
       main.patch('nodes', { name: 'n1' }, { type: 'merge', body: {} }, { signal, lane: 'recovery' }),

@@ -95,7 +95,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** The event of a watch that speaks JSON, as from an API server without protobuf. */
+/** The event of a watch that is in JSON, as from an API server without protobuf. */
 function decodedJson(event: Buffer): KubeObject {
   const events: WatchEvent[] = [];
   new JsonWatchDecoder().push(event, events);

@@ -302,9 +302,19 @@ export class WriteChecker {
   #isDueByTaint(pod: Pod, process: string): boolean {
     const { nowMs } = this.#world.timeline;
     const spans = this.#spans.get(pod.spec?.nodeName ?? '') ?? [];
-    return this.#versionsOf(pod).some((version) =>
-      spans.some((span) => this.#isDue(version, span, nowMs) || this.#isDueByStamp(version, span, process)),
-    );
+    return spans.some((span) => {
+      if (this.#formerOf(pod, span).some((former) => this.#isDue(former, span, nowMs))) return true;
+      return this.#versionsOf(pod).some(
+        (version) => this.#isDue(version, span, nowMs) || this.#isDueByStamp(version, span, process),
+      );
+    });
+  }
+
+  /** The pod as it was under this taint: a toleration that becomes longer, but is none without limit, does not postpone. */
+  #formerOf(pod: Pod, { taint, fromMs }: TaintSpan): readonly Pod[] {
+    if (secondsTolerated(pod, taint) === Infinity) return [];
+    const earlier = this.#earlier.get(pod.metadata.uid ?? '') ?? [];
+    return earlier.filter(({ untilMs }) => untilMs >= fromMs).map((version) => version.pod);
   }
 
   /** In eviction mode: a short time ago the node was not Ready, or silent, for the timeout, as far as its lease could be decoded. */

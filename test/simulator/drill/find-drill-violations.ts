@@ -298,11 +298,13 @@ function findLateMarks(context: DrillContext): readonly DrillViolation[] {
   const isLate = (pod: PodRecord): boolean => {
     const { states = [], heartbeats = [] } = record.nodes.get(pod.node) ?? {};
     return readySpans(states, span).some(({ ready, fromMs, untilMs }) => {
-      const atMs = Math.max(fromMs, pod.createdMs, acceptsMs) + markedMs;
+      const dueMs = Math.max(fromMs, pod.createdMs, acceptsMs) + markedMs;
+      // A kubelet that is back may report a pod for the first time before its node.
+      const reportedMs = lastReportMs(pod, dueMs);
+      const atMs = Math.max(dueMs, reportedMs + markedMs);
       const isThere = atMs < Math.min(untilMs, pod.deletion?.atMs ?? Infinity);
       const hasRenewed = heartbeats.some((heartbeatMs) => heartbeatMs > fromMs && heartbeatMs <= atMs);
-      const isReady = pod.readiness.findLast((change) => change.atMs <= atMs)?.isReady === true;
-      return ready === 'Unknown' && isThere && !hasRenewed && isReady;
+      return ready === 'Unknown' && isThere && !hasRenewed && lastReportMs(pod, atMs) === reportedMs;
     });
   };
   return [...record.pods.values()]
@@ -310,6 +312,12 @@ function findLateMarks(context: DrillContext): readonly DrillViolation[] {
     .map(({ key: subject, node }) => {
       return { invariant: 'marked-in-time', subject, text: `is Ready on ${node}, which is Unknown` };
     });
+}
+
+/** Since when a pod that is Ready at this time is reported so; Infinity: it is not Ready. */
+function lastReportMs({ readiness }: PodRecord, atMs: number): number {
+  const change = readiness.findLast((each) => each.atMs <= atMs);
+  return change?.isReady === true ? change.atMs : Infinity;
 }
 
 /** Ready on a silent node before the drill began, when the cluster had settled: its kubelet had reported it again after its mark. */

@@ -5,9 +5,9 @@ import { zoneLabel } from '../../../src/simulator/node-fields.ts';
 import { wallStartMs, type World } from '../../../src/simulator/world.ts';
 import type { Fault } from '../../../src/hollow-cluster/kubelet/faults/fault.ts';
 import { beginMaintenance, editTaints, fence } from './administrator.ts';
-import { enlarge } from './large-objects.ts';
 import { addNetworkFault, isChosen } from './network-faults.ts';
 import { addTemporaryNodes } from './temporary-nodes.ts';
+import { enlarge, shrinkOthers } from './large-objects.ts';
 import { beginUserAct, removeFinalizers } from './user-acts.ts';
 import {
   type ClusterFault,
@@ -127,15 +127,18 @@ export class FaultDriver {
         };
       case 'restore':
         world.restore(fault.ageMs);
-        this.#removeFinalizers();
+        this.#removeRestored();
         return nothing;
     }
   }
 
-  /** What a user had removed from the pods and a restore brought back is removed again. */
-  #removeFinalizers(): void {
-    if ([...this.#lasting.keys()].every(({ kind }) => kind !== 'finalizer'))
-      removeFinalizers(this.#world, (act) => this.#try(act));
+  /** What was removed from pods and nodes before a restore brought it back is removed again. */
+  #removeRestored(): void {
+    const attempt = (act: () => void): void => this.#try(act);
+    const lasting = [...this.#lasting.keys()];
+    if (lasting.every(({ kind }) => kind !== 'finalizer')) removeFinalizers(this.#world, attempt);
+    const large = lasting.flatMap((fault) => (fault.kind === 'large-object' ? [fault.node] : []));
+    shrinkOthers(this.#world.storage, large, attempt);
   }
 
   #onReplica(fault: ReplicaFault, forMs: number): Undo {

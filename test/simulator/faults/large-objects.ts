@@ -45,12 +45,25 @@ export function enlarge(
   attempt: (act: () => void) => void,
 ): () => void {
   const many = Array.from({ length: taintCount }, (_, place) => ({ key: `${prefix}${place}`, effect }));
-  const isOther = ({ key }: { readonly key: string }): boolean => !key.startsWith(prefix);
   const put = (first: typeof many): void =>
-    attempt(() => editTaints(storage, name, (taints) => [...first, ...taints.filter(isOther)]));
+    attempt(() => editTaints(storage, name, (taints) => [...first, ...taints.filter((taint) => !isOfLarge(taint))]));
   put(many);
   attempt(() => lengthenMessages(storage, name));
   return () => put([]);
+}
+
+/** Removes such taints from all nodes but these. */
+export function shrinkOthers(storage: Storage, large: readonly string[], attempt: (act: () => void) => void): void {
+  const nodes: readonly Node[] = storage.list('nodes');
+  for (const { metadata, spec } of nodes) {
+    const { name = '' } = metadata;
+    if (large.includes(name) || spec?.taints?.some(isOfLarge) !== true) continue;
+    attempt(() => editTaints(storage, name, (taints) => taints.filter((taint) => !isOfLarge(taint))));
+  }
+}
+
+function isOfLarge({ key }: { readonly key: string }): boolean {
+  return key.startsWith(prefix);
 }
 
 function lengthenMessages(storage: Storage, name: string): void {

@@ -3,9 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { PQueueLanes } from '../../../../src/machinery/adapters/p-queue-lanes.ts';
 import { ApiError } from '../../../../src/machinery/api/api-error.ts';
-import type { WriteLane } from '../../../../src/machinery/ports/write-lanes.ts';
-
-const lanes: readonly WriteLane[] = ['recovery', 'detection', 'tainting', 'eviction', 'housekeeping'];
+import { type WriteLane, writeLanes as lanes } from '../../../../src/machinery/ports/write-lanes.ts';
 
 test('property: with a concurrency of one the writes of a lane run in order', async () => {
   await fc.assert(
@@ -24,6 +22,15 @@ test('property: with a concurrency of one the writes of a lane run in order', as
     }),
     { numRuns: 50 },
   );
+});
+
+test('of the writes that wait, the greatest precedence is next, and of these the oldest', async () => {
+  const queue = new PQueueLanes({ concurrencyMax: 1 });
+  const order: string[] = [];
+  const run = (name: string, precedence?: number): Promise<void> =>
+    queue.run('detection', async () => void order.push(name), precedence);
+  await Promise.all([run('in flight'), run('a'), run('b', 1), run('c'), run('d', 2), run('e', 1)]);
+  assert.deepEqual(order, ['in flight', 'd', 'b', 'e', 'a', 'c']);
 });
 
 test('a lane without free slots does not delay other lanes', async () => {
