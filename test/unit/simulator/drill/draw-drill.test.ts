@@ -60,11 +60,14 @@ test('one seed of ten has a drill with a policy, and no regression seed from bef
   for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 71_000_000)) assert.ok(!has(seed), `seed ${seed}`);
 });
 
+/** A regression seed that was found later, in the drill of a lost verb. */
+const foundWithThem = 99_006_772;
+
 test('one seed of eight has a drill in which features meet, and no regression seed from before them', () => {
   const has = (seed: number): boolean => ofMeetings.some((name) => name === drawDrill(seed, cluster)?.name);
   const share = seeds.filter(has).length / seeds.length;
   assert.ok(share > 0.08 && share < 0.16, `${share}`);
-  for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 150_000_000))
+  for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 150_000_000 && seed !== foundWithThem))
     assert.ok(!has(seed), `seed ${seed}`);
   const drawn = new Set(moreSeeds.map((seed) => drawDrill(seed, cluster)?.name));
   for (const name of ofMeetings) assert.ok(drawn.has(name), name);
