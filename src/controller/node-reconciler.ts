@@ -4,10 +4,10 @@ import type { NodeView } from '../machinery/api/node.ts';
 import type { Clock } from '../machinery/ports/clock.ts';
 import type { EventRecorder } from '../machinery/ports/event-recorder.ts';
 import type { Meter } from '../machinery/ports/meter.ts';
-import { backOffAtLeast, forget, type WorkOutcome } from '../machinery/queueing/work-queue.ts';
+import { forget, type WorkOutcome } from '../machinery/queueing/work-queue.ts';
 import { abortReason } from '../machinery/supervision/abort.ts';
 import { mayHaveBeenDone } from './model/commands.ts';
-import { evaluateAfterHold } from './model/decide-next-step.ts';
+import { evaluateAfterHold, retryLater } from './model/decide-next-step.ts';
 import type { FlappingTainter } from './flapping/flapping-tainter.ts';
 import type { NodeWork } from './node-work/decide-node-work.ts';
 import { readyOf } from './health/assess-node.ts';
@@ -145,7 +145,7 @@ export class NodeReconciler {
     const outcome = await this.#options.writer.carryOut(command, () => this.#isStillSilent(node));
     const exists = this.#options.nodes.get(node.name)?.uid === node.uid;
     if (mayHaveBeenDone(outcome) && exists) this.#unanswered.add(node, assessment);
-    if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
+    if (outcome.result === 'failed') return retryLater(outcome);
     if (outcome.result === 'held') return evaluateAfterHold(outcome.forMs);
     if (outcome.result === 'written') {
       this.#unanswered.forget(node.name);

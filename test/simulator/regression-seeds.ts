@@ -166,4 +166,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: a restore brought more taints than are cached back, and a drill denied the read that a change of them needs',
   },
+  {
+    seed: 84506993,
+    found:
+      'a deletion met the answer to a patch of its pod by the same replica, and waited out a backoff that denied requests before it had made long',
+  },
 ];

@@ -1,5 +1,6 @@
-import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
+import { forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 import { diffLabels, needsLabels } from './diff-labels.ts';
+import { retryLater } from '../model/decide-next-step.ts';
 import type { StageDependencies } from '../model/dependencies.ts';
 
 type LabelKeeperOptions = Pick<StageDependencies, 'nodes' | 'writer' | 'decisions'>;
@@ -22,7 +23,7 @@ export class LabelKeeper {
       return now?.uid === node.uid && needsLabels(now);
     };
     const outcome = await writer.carryOut({ kind: 'set-node-labels', node, labels }, stillWanted);
-    if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
+    if (outcome.result === 'failed') return retryLater(outcome);
     if (outcome.result === 'written') decisions.note({ kind: 'labels-set', node: name, labels });
     return forget;
   }

@@ -1,4 +1,4 @@
-import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
+import { forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 import type { WriteOutcome } from './commands.ts';
 
 /**
@@ -17,8 +17,14 @@ export function nextAfterWrite(outcome: WriteOutcome, ifUnwanted: WorkOutcome): 
       return evaluateAfterHold(outcome.forMs);
     case 'failed':
     case 'refused':
-      return backOffAtLeast(outcome.retryAfterMs);
+      return retryLater(outcome);
   }
+}
+
+/** A write that failed is tried again. After a conflict the newest version is known: no earlier failure delays that attempt. */
+export function retryLater(outcome: Extract<WriteOutcome, { result: 'failed' | 'refused' }>): WorkOutcome {
+  const isConflict = outcome.result === 'failed' && outcome.reason === 'conflict';
+  return { next: 'backoff', atLeastMs: outcome.retryAfterMs, isConflict };
 }
 
 /**

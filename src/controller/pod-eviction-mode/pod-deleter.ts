@@ -5,9 +5,10 @@ import { type DaemonSetView, selectsLabels } from '../../machinery/api/daemonset
 import { nodeLostReason, podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { StoreReader } from '../../machinery/informer/informer.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
-import { backOffAtLeast, forget, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
+import { forget, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { type TokenAnswer, TokenQueues } from '../../machinery/queueing/token-queues.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
+import { retryLater } from '../model/decide-next-step.ts';
 import { mayHaveBeenDone, type WriteOutcome } from '../model/commands.ts';
 import { type NodeEvictionReason, evaluationFailed } from '../model/decisions.ts';
 import { nodeWatchDelayMsMax } from '../model/live-node.ts';
@@ -209,7 +210,7 @@ export class PodDeleter {
 
   #after(pod: PodView, task: Task, outcome: WriteOutcome): WorkOutcome {
     const key = podKey(pod);
-    if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
+    if (outcome.result === 'failed') return retryLater(outcome);
     if (isStopped(outcome)) return { next: 'requeue', afterMs: heldRecheckMs };
     if (outcome.result !== 'written') return this.#drop(key, task);
     const { why } = task;

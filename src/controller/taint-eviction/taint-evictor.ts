@@ -7,9 +7,10 @@ import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { Change } from '../../machinery/informer/informer.ts';
 import { instantOf } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
-import { backOffAtLeast, forget, park, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
+import { forget, park, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
 import { batchedResync } from '../../machinery/supervision/batched-resync.ts';
 import { WorkLoop } from '../../machinery/supervision/work-loop.ts';
+import { retryLater } from '../model/decide-next-step.ts';
 import type { CommandWriter, PodSource, WriteOutcome } from '../model/commands.ts';
 import { evaluationFailed, type StayReason } from '../model/decisions.ts';
 import type { WaitingPod } from '../model/waiting-pods.ts';
@@ -461,7 +462,7 @@ export class TaintEvictor {
   }
 
   #after(pod: PodView, evictAt: EvictAt, outcome: WriteOutcome): WorkOutcome {
-    if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);
+    if (outcome.result === 'failed') return retryLater(outcome);
     if (outcome.result === 'not-leader') return forget;
     if (outcome.result === 'refused') return { next: 'requeue', afterMs: 0 };
     if (outcome.result === 'unwanted' || outcome.result === 'held')

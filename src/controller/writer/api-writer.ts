@@ -52,14 +52,10 @@ export class ApiWriter implements ClosableWriter {
   }
 
   async #carryOut(command: Command, stillWanted: StillWanted, signal: AbortSignal): Promise<WriteOutcome> {
-    const write = (): Promise<WriteOutcome> =>
-      this.#options.lanes.run(
-        laneOf(command),
-        () => this.#send(command, stillWanted, signal),
-        precedences[command.kind],
-      );
+    const send = (): Promise<WriteOutcome> => this.#send(command, stillWanted, signal);
+    const sendInTurn = (): Promise<WriteOutcome> => this.#turns.run(subjectOf(command), send);
     try {
-      return await (isDeletion(command) ? write() : this.#turns.run(subjectOf(command), write));
+      return await this.#options.lanes.run(laneOf(command), sendInTurn, waits[command.kind].precedence);
     } catch (error) {
       return this.#fail(command, asApiError(error)); // the lane is full
     }
@@ -188,32 +184,22 @@ function onNewest(command: Command, { nodes, pods }: Pick<ApiWriterOptions, 'nod
   return newest === undefined || newest.uid !== command.pod.uid ? command : { ...command, pod: newest };
 }
 
-/** No write follows that would need its version: it need not wait for its turn. */
-function isDeletion({ kind }: Command): boolean {
-  return kind === 'delete-pod' || kind === 'evict-pod';
-}
-
-/** Lanes of commands that do not name one. */
-const lanes: Readonly<Record<Command['kind'], WriteLane>> = {
-  'set-node-conditions': 'detection',
-  'mark-pod-not-ready': 'detection',
-  'change-taints': 'detection',
-  'mark-pod-disrupted': 'eviction',
-  'mark-pod-lost': 'eviction',
-  'delete-pod': 'eviction',
-  'evict-pod': 'eviction',
-  'set-node-labels': 'housekeeping',
-  'mark-pod-failed': 'housekeeping',
-};
-
-/** In a lane: when a zone is lost, the state of each node is known before the many pods of the others are marked. */
-const precedences: Partial<Readonly<Record<Command['kind'], number>>> = {
-  'set-node-conditions': 2,
-  'change-taints': 1,
+/** The lane of commands that do not name one, and their precedence in it. */
+const waits: Readonly<Record<Command['kind'], { readonly lane: WriteLane; readonly precedence?: number }>> = {
+  // When a zone is lost, the state of each node is known before the many pods of the others are marked.
+  'set-node-conditions': { lane: 'detection', precedence: 2 },
+  'change-taints': { lane: 'detection', precedence: 1 },
+  'mark-pod-not-ready': { lane: 'detection' },
+  'mark-pod-disrupted': { lane: 'eviction' },
+  'mark-pod-lost': { lane: 'eviction' },
+  'delete-pod': { lane: 'eviction' },
+  'evict-pod': { lane: 'eviction' },
+  'set-node-labels': { lane: 'housekeeping' },
+  'mark-pod-failed': { lane: 'housekeeping' },
 };
 
 function laneOf(command: Command): WriteLane {
-  return ('lane' in command ? command.lane : undefined) ?? lanes[command.kind];
+  return ('lane' in command ? command.lane : undefined) ?? waits[command.kind].lane;
 }
 
 interface Target {

@@ -11,7 +11,7 @@ interface WriteTurnsOptions {
 }
 
 /**
- * One patch of an object at a time. All of them have its resourceVersion as a precondition, so of two at once the API server
+ * One write of an object in flight at a time. Most have its resourceVersion as a precondition, so of two at once the API server
  * refuses one; and the answer to the first shows whether the second is still needed.
  */
 export class WriteTurns {

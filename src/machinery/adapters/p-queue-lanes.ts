@@ -13,9 +13,9 @@ interface PQueueLanesOptions {
 }
 
 /**
- * Runs the writes of each lane with bounded concurrency, by precedence and then oldest first. A lane whose slots are all in use does not delay
- * any other lane. Beyond `waitingMax` a write is rejected as by an overloaded API server: `too-many-requests`, with a
- * Retry-After.
+ * Runs the writes of each lane with bounded concurrency, by precedence and then oldest first. A lane whose slots are all in
+ * use does not delay any other lane. Beyond `waitingMax` a write is rejected as by an overloaded API server:
+ * `too-many-requests`, with a Retry-After.
  */
 export class PQueueLanes implements WriteLanes {
   readonly concurrencyMax: number;

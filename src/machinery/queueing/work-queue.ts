@@ -10,7 +10,8 @@ export type WorkOutcome =
   /** Waits for an addition; to be removed when that will not come. */
   | { readonly next: 'park' }
   | { readonly next: 'requeue'; readonly afterMs: number }
-  | { readonly next: 'backoff'; readonly atLeastMs?: number | undefined };
+  /** `isConflict`: the object was changed meanwhile, and is to be evaluated again. These are counted apart: whatever failed before, the first is soon. */
+  | { readonly next: 'backoff'; readonly atLeastMs?: number | undefined; readonly isConflict?: boolean };
 
 export const forget: WorkOutcome = { next: 'forget' };
 export const park: WorkOutcome = { next: 'park' };
@@ -31,11 +32,13 @@ export class WorkQueue {
   /** Due times of keys that were added while in process. */
   readonly #addedMeanwhile = new Map<string, number>();
   readonly #backoff: Backoff;
+  readonly #conflicts: Backoff;
   /** Keys with a delay that a server requested (Retry-After): no addition makes them due earlier. */
   readonly #notBefore = new Map<string, number>();
 
   constructor(limits: BackoffLimits = retryLimits) {
     this.#backoff = new Backoff(limits);
+    this.#conflicts = new Backoff(limits);
   }
 
   /** Queued keys, due or not. */
@@ -45,7 +48,8 @@ export class WorkQueue {
 
   /** Number of keys that anything is known of: queued, in process, or with a backoff. */
   get remembered(): number {
-    return Math.max(this.#waiting.size + this.#inProcess.size, this.#notBefore.size, this.#backoff.size);
+    const failed = Math.max(this.#backoff.size, this.#conflicts.size);
+    return Math.max(this.#waiting.size + this.#inProcess.size, this.#notBefore.size, failed);
   }
 
   get idle(): boolean {
@@ -103,7 +107,7 @@ export class WorkQueue {
   remove(key: string): boolean {
     const waited = this.#waiting.remove(key);
     this.#notBefore.delete(key);
-    this.#backoff.forget(key);
+    this.#forgetFailures(key);
     return this.#addedMeanwhile.delete(key) || waited;
   }
 
@@ -114,14 +118,22 @@ export class WorkQueue {
   #waitMs(key: string, outcome: WorkOutcome): number | undefined {
     switch (outcome.next) {
       case 'forget':
-        this.#backoff.forget(key);
+        this.#forgetFailures(key);
         return undefined;
       case 'park':
         return undefined;
       case 'requeue':
         return outcome.afterMs;
       case 'backoff':
-        return Math.max(this.#backoff.nextMs(key), outcome.atLeastMs ?? 0);
+        return Math.max(
+          (outcome.isConflict === true ? this.#conflicts : this.#backoff).nextMs(key),
+          outcome.atLeastMs ?? 0,
+        );
     }
+  }
+
+  #forgetFailures(key: string): void {
+    this.#backoff.forget(key);
+    this.#conflicts.forget(key);
   }
 }

@@ -170,7 +170,7 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'failed-mark-forgotten',
     what: 'a pod whose mark was refused once stays Ready on a dead node',
     file: 'controller/pod-readiness/pod-marker.ts',
-    find: "if (outcome.result === 'failed') return backOffAtLeast(outcome.retryAfterMs);",
+    find: "if (outcome.result === 'failed') return retryLater(outcome);",
     replace: "if (outcome.result === 'failed') return this.#done(key);",
     also: [withoutResync, withoutSweep],
   },
@@ -306,7 +306,7 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'failures-remembered',
     what: 'memory grows with every pod whose mark or deletion failed once',
     file: 'machinery/queueing/work-queue.ts',
-    find: "case 'forget':\n        this.#backoff.forget(key);",
+    find: "case 'forget':\n        this.#forgetFailures(key);",
     replace: "case 'forget':",
   },
   {

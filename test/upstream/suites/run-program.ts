@@ -28,11 +28,13 @@ interface ProgramOptions {
  * program and the processes that it starts are a process group: none of them is left afterwards.
  */
 export async function runProgram(options: ProgramOptions): Promise<number | string> {
-  const { name, file, args, cwd, env, logFile, say, interrupted } = options;
+  const { name, file, args, cwd, env, logFile, guard, say, interrupted } = options;
   if (interrupted.aborted) throw new Interrupted(name);
   const log = openSync(logFile, 'w');
   const startedMs = performance.now();
   const child = spawn(file, args, { cwd, env: { ...env }, stdio: ['ignore', log, log], detached: true });
+  // At once: until then nothing ends it with this process.
+  if (child.pid !== undefined) guard.add(-child.pid);
   closeSync(log);
   const minutes = (): string => `${Math.round((performance.now() - startedMs) / 60_000)} min`;
   say(`${name} ...`);
@@ -55,7 +57,6 @@ async function endOf(child: ChildProcess, { guard, interrupted, stopMsMax }: Pro
     child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
   });
   if (pid === undefined) return ended;
-  guard.add(-pid);
   let kill: NodeJS.Timeout | undefined;
   const stop = (): void => {
     signalGroup(pid, 'SIGTERM');

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { backOffAtLeast, forget, park, WorkQueue } from '../../../../src/machinery/queueing/work-queue.ts';
+import {
+  backOffAtLeast,
+  forget,
+  park,
+  type WorkOutcome,
+  WorkQueue,
+} from '../../../../src/machinery/queueing/work-queue.ts';
 
 const limits = { delayMsMin: 100, delayMsMax: 1_000 };
 
@@ -43,6 +49,24 @@ test('failures back off exponentially up to the limit, and success resets the ba
   queue.take(nowMs);
   queue.done('a', backOffAtLeast(700), nowMs);
   assert.equal((queue.nextDueMs() ?? 0) - nowMs, 700, "the server's delay is the minimum");
+});
+
+test('conflicts are counted apart from other failures, back off too, and success resets both', () => {
+  const queue = new WorkQueue(limits);
+  queue.add('a', 0);
+  const fail = (outcome: WorkOutcome): number => {
+    const nowMs = queue.nextDueMs() ?? NaN;
+    queue.take(nowMs);
+    queue.done('a', outcome, nowMs);
+    return (queue.nextDueMs() ?? NaN) - nowMs;
+  };
+  const conflict = { next: 'backoff', isConflict: true } as const;
+  const failure = backOffAtLeast(undefined);
+  assert.deepEqual([failure, failure, conflict, conflict, failure].map(fail), [100, 200, 100, 200, 400]);
+  assert.equal(fail({ next: 'backoff', isConflict: true, atLeastMs: 700 }), 700);
+  queue.take(queue.nextDueMs() ?? NaN);
+  queue.done('a', forget, 0);
+  assert.equal(queue.remembered, 0);
 });
 
 test('a key that waits or is parked between its failures backs off as if it had not', () => {

@@ -35,7 +35,7 @@ test('the names of the nodes of a large cluster are unique, and it has at most 6
 });
 
 /** Found in a varied cluster, although its number is below those of the others. */
-const laterSeeds: ReadonlySet<number> = new Set([70_000_128, 90_000_922, 97_002_053, 99_006_772]);
+const laterSeeds: ReadonlySet<number> = new Set([70_000_128, 90_000_922, 97_002_053, 99_006_772, 84_506_993]);
 
 test('no regression seed from before them is varied', () => {
   for (const { seed } of regressionSeeds.filter(({ seed }) => seed < 150_000_000 && !laterSeeds.has(seed))) {

@@ -68,6 +68,8 @@ async function startRun(script: (pids: string) => string): Promise<Run> {
     output += part.toString();
   });
   await until('both processes run', () => pidsIn(file).filter((pid) => pid > 0).length === 2);
+  // The program may run before its parent goes on, which registers it first and then says so.
+  await until('it is registered', () => output.startsWith('tests ...'));
   const pids = pidsIn(file);
   assert.ok(pids.every(isRunning));
   return { parent, folder, pids, output: () => output };
