@@ -45,6 +45,12 @@ export interface CrashOptions {
   readonly reboot?: RebootRemains;
 }
 
+/** Two crashes at the same moment. */
+function bothOf(a: CrashOptions, b: CrashOptions): CrashOptions {
+  const reboot = b.reboot ?? a.reboot;
+  return { downMs: Math.max(a.downMs ?? 0, b.downMs ?? 0), ...(reboot === undefined ? {} : { reboot }) };
+}
+
 /** One run of the kubelet's process. */
 interface KubeletRun {
   readonly node: NodeManager;
@@ -111,7 +117,7 @@ export class HollowKubelet {
   crash(options: CrashOptions = {}): void {
     if (this.#downUntilMs !== undefined && options.reboot !== undefined) this.#goDown(options);
     if (this.#running === undefined) return;
-    this.#crashOptions = options;
+    this.#crashOptions = bothOf(this.#crashOptions ?? {}, options);
     this.#running.stop();
   }
 

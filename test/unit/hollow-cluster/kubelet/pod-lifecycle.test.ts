@@ -280,6 +280,19 @@ describe('a pod on a hollow kubelet', () => {
     assert.equal(world.container('web')?.restartCount, 1);
   });
 
+  it('is started again in another boot if its kubelet crashes at the moment at which the machine is switched off', async () => {
+    await begin();
+    await world.bind('web');
+    await world.advance(30 * secondMs);
+    world.kubelet.crash({ reboot: 'exited', downMs: 60 * secondMs });
+    world.kubelet.crash({ downMs: 20 * secondMs });
+    await world.advance(55 * secondMs);
+    assert.equal(world.events('Starting').length, 1, 'the machine is off');
+    await world.advance(40 * secondMs);
+    assert.equal(world.events('Rebooted').length, 1);
+    assert.equal(world.container('web')?.restartCount, 1);
+  });
+
   it('is not reported terminated while the runtime violates the stop [G14]', async () => {
     await bound('web', { restartPolicy: 'Never' }, { annotations: { 'hollow-kubelet/violates-stop': 'true' } });
     await world.remove('web');
