@@ -263,8 +263,9 @@ export class MonitorPass {
     const silentMs = now.monotonicMs - (health.get(node.name)?.heartbeatAtMs ?? now.monotonicMs);
     const graceMs = policies.current(node.name).nodeMonitorGracePeriodMs;
     const isUnnoticed = readyOf(node) === 'True' && silentMs > unnoticedGraces * graceMs;
-    if (isUnnoticed && !transitions.isWithheld(node.name) && policies.modeOf(node.name) === undefined)
-      this.#unnoticed.add(node.name);
+    const { mode = 'Enforce' } = policies.modeOf(node.name) ?? {};
+    const isMarked = mode === 'Enforce' || mode === 'Detect';
+    if (isUnnoticed && isMarked && !transitions.isWithheld(node.name)) this.#unnoticed.add(node.name);
     else this.#unnoticed.delete(node.name);
   }
 

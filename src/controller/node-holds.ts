@@ -21,6 +21,7 @@ import {
   type Hold,
   type HoldEnd,
   type HoldEvidence,
+  type HoldKind,
   type HoldReader,
   type Holds,
   noHolds,
@@ -59,6 +60,8 @@ interface NodeHoldsOptions {
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
+/** Those that follow from a mode or a pause; they come first. */
+const modeHolds: ReadonlySet<HoldKind> = new Set<HoldKind>(['observed', 'paused', 'detect-only', 'pods-kept-ready']);
 /** The other ends have their own place: the stage that needs a live read makes it, and tokens are taken from queues. */
 const endsAsked: readonly HoldEnd[] = ['time', 'change'];
 
@@ -95,7 +98,7 @@ export class NodeHolds implements Holds, HoldReader {
     const place: Place | undefined = pod === undefined ? undefined : { pod, besides: 'all' };
     const evidence = new NodeHoldEvidence(node, this.#stages, this.#options, place);
     const hold = decideHold(evidence, act, { nowMs: this.#nowMs(), ends: endsAsked });
-    this.#log.note(node, reportedAct[act], evidence.mode);
+    this.#log.note(node, reportedAct[act], evidence.mode, hold !== undefined && modeHolds.has(hold.kind));
     const addsTaint = act === 'add-no-execute' || act === 'add-out-of-service';
     if (addsTaint && (hold === undefined || hold.kind === 'concurrency'))
       policies.emptying.noteTaint(node, hold !== undefined);

@@ -171,4 +171,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a deletion met the answer to a patch of its pod by the same replica, and waited out a backoff that denied requests before it had made long',
   },
+  {
+    seed: 101005065,
+    found:
+      'nothing in the controller: a restore brought back the annotation of a pause, whose end was an hour away by the clock of the leader',
+  },
 ];

@@ -5,6 +5,7 @@ import type { ClusterPlan } from '../../src/simulator/cluster/cluster-plan.ts';
 import { planCluster } from './cluster/plan-cluster.ts';
 import { varyCluster } from './cluster/cluster-variants.ts';
 import { between, chance, oneOf } from '../../src/simulator/draw.ts';
+import { planDetect } from './faults/detect-plan.ts';
 import { planFaults } from './faults/fault-plan.ts';
 import { planFlapping } from './faults/flapping-plan.ts';
 import { planLargeObjects } from './faults/large-objects.ts';
@@ -42,6 +43,7 @@ export function planRun(seed: number): RunPlan {
   const evictions = others || features.length > 0 ? [] : planEvictions(seed, cluster, span);
   const isPlain = !others && features.length === 0 && evictions.length === 0;
   const meetings = isPlain ? planMeetings(seed, cluster, span) : [];
+  const detect = isPlain && meetings.length === 0 ? planDetect(seed, cluster, span) : [];
   const large = planLargeObjects(seed, cluster, span);
   const faults = [
     ...planFaults(random, cluster, span),
@@ -50,6 +52,7 @@ export function planRun(seed: number): RunPlan {
     ...features,
     ...evictions,
     ...meetings,
+    ...detect,
     ...large,
   ];
   return {

@@ -80,7 +80,7 @@ const describers: Describers = {
   'pause-annotation-changed': ({ node, value, reading }) =>
     `node ${node}: annotation ${pauseAnnotation} ${value === null ? 'removed' : `is ${JSON.stringify(value)}: ${pauseReadings[reading]}`}`,
   'act-withheld': ({ node, act, mode, source }) =>
-    `node ${node}: ${withheldActs[act]} ${mode === 'Observe' ? 'withheld (mode Observe)' : 'held (paused)'}: ${describeHoldSource(source)}`,
+    `node ${node}: ${withheldActs[act]} ${withholding[mode]}: ${describeHoldSource(source)}`,
   'maintenance-began': ({ node, policy, signals, untilMs }) =>
     `node ${node}: planned maintenance (${signals.join(', ')}; policy ${policy}) until ${formatTime(untilMs)} at the latest: not counted in the disruption state of its zone, no NoExecute taint and no eviction for its health`,
   'maintenance-ended': ({ node, why }) => `node ${node}: planned maintenance ended: ${maintenanceEnds[why]}`,
@@ -196,7 +196,14 @@ const evictionHolds: Readonly<Record<EvictionHold, string>> = {
   observed: 'the policy of the node has mode Observe (observed)',
   maintenance: 'the node is in planned maintenance (maintenance)',
   paused: 'the node is paused (paused)',
+  'detect-only': 'the policy of the node has mode Detect (detect-only)',
 };
+
+const withholding = {
+  Observe: 'withheld (mode Observe)',
+  Paused: 'held (paused)',
+  Detect: 'held (mode Detect)',
+} as const;
 
 const waitEndings = {
   timeout: 'the timeout is over',

@@ -75,6 +75,22 @@ const rows: readonly HoldRow[] = [
     words: ({ mode }) => `paused by ${mode && describeHoldSource(mode.source)}`,
   },
   {
+    kind: 'detect-only',
+    scope: 'policy',
+    covers: evicting,
+    endsBy: 'time',
+    applies: ({ mode }) => (mode?.mode === 'Detect' ? { untilMs: mode.untilMs } : undefined),
+    words: ({ mode }) => `mode Detect (${mode && describeHoldSource(mode.source)}): nothing is evicted`,
+  },
+  {
+    kind: 'pods-kept-ready',
+    scope: 'policy',
+    covers: ['mark-pods'],
+    endsBy: 'time',
+    applies: ({ mode }) => (mode?.keepsPodsReady === true ? { untilMs: mode.untilMs } : undefined),
+    words: ({ mode }) => `mode Detect (${mode && describeHoldSource(mode.source)}): no pod is marked NotReady`,
+  },
+  {
     kind: 'maintenance',
     scope: 'node',
     covers: evicting,

@@ -1,16 +1,21 @@
 // Decides which mode or pause holds the writes for a node: its policy, a pause of all nodes, or its own annotation.
 import type { NodeHold, NodePolicy } from '../model/policy.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import { isHealthTaint } from '../../machinery/api/taints.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
 
 interface ModeEvidence {
   /** `paused: true` in the config file. */
   readonly paused: boolean;
   /** Every policy that claims the node: several that claim it equally do not apply, and still hold. */
-  readonly claims: readonly Pick<NodePolicy, 'name' | 'mode'>[];
-  /** The value of the node's pause annotation. */
-  readonly annotation: string | undefined;
+  readonly claims: readonly Pick<NodePolicy, 'name' | 'mode' | 'detect'>[];
+  /** Undefined: the node does not exist. */
+  readonly node: Health | undefined;
   readonly wallMs: number;
 }
+
+type Health = Pick<NodeView, 'pause' | 'taints' | 'conditions'>;
 
 /** The meaning of the pause annotation. `untilMs`: wall time; Infinity: no end. */
 type Pause =
@@ -18,14 +23,43 @@ type Pause =
   | { readonly kind: 'paused'; readonly untilMs: number }
   | { readonly kind: 'malformed' };
 
-/** `Observe` holds more than a pause, so it takes precedence; of several pauses one without an end. */
-export function decideNodeHold({ paused, claims, annotation, wallMs }: ModeEvidence): NodeHold | undefined {
+/** The mode that holds more takes precedence: `Observe`, then a pause, of several one without an end, then `Detect`. */
+export function decideNodeHold({ paused, claims, node, wallMs }: ModeEvidence): NodeHold | undefined {
   const observing = claims.find(({ mode }) => mode === 'Observe');
   if (observing !== undefined) return { mode: 'Observe', source: byPolicy(observing), untilMs: Infinity };
   if (paused) return { mode: 'Paused', source: { kind: 'config-file' }, untilMs: Infinity };
   const pausing = claims.find(({ mode }) => mode === 'Paused');
   if (pausing !== undefined) return { mode: 'Paused', source: byPolicy(pausing), untilMs: Infinity };
-  return annotation === undefined ? undefined : pausedByAnnotation(annotation, wallMs);
+  const byAnnotation = node?.pause === undefined ? undefined : pausedByAnnotation(node.pause, wallMs);
+  return byAnnotation ?? (node && decideDetect(claims, node, wallMs));
+}
+
+/** Of several policies with mode Detect the one that ends last; pods stay ready if one of them says so. */
+function decideDetect(claims: ModeEvidence['claims'], node: Health, wallMs: number): NodeHold | undefined {
+  const detecting = claims.filter(({ mode }) => mode === 'Detect');
+  const [last] = detecting.toSorted((a, b) => evictAfterMs(b) - evictAfterMs(a));
+  if (last === undefined) return undefined;
+  const untilMs = (unhealthySinceMs(node, wallMs) ?? Infinity) + evictAfterMs(last);
+  if (untilMs <= wallMs) return undefined;
+  const keepsPodsReady = detecting.some(({ detect }) => detect?.markPods === false);
+  return { mode: 'Detect', source: byPolicy(last), untilMs, keepsPodsReady };
+}
+
+function evictAfterMs({ detect }: Pick<NodePolicy, 'detect'>): number {
+  return detect?.evictAfterMs ?? Infinity;
+}
+
+/**
+ * Wall time since when a node is not Ready: of its first taint for its health, which a controller wrote, by its clock. Only
+ * where none of them has a time, that of the Ready condition, which a kubelet may have written. Undefined: it is Ready, or there
+ * is no time. A time in the future is now.
+ */
+export function unhealthySinceMs({ taints, conditions }: Omit<Health, 'pause'>, wallMs: number): number | undefined {
+  const ready = findCondition(conditions, 'Ready');
+  if (ready?.status === 'True') return undefined;
+  const added = taints.filter(isHealthTaint).flatMap(({ timeAdded }) => parseTimestamp(timeAdded) ?? []);
+  const times = added.length > 0 ? added : [parseTimestamp(ready?.lastTransitionTime) ?? []].flat();
+  return times.length === 0 ? undefined : Math.min(wallMs, ...times);
 }
 
 /** A malformed value was meant to pause the node: it holds without an end, until it is corrected or removed. */

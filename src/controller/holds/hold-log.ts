@@ -22,11 +22,11 @@ export class HoldLog {
     this.#options = options;
   }
 
-  /** Records that an act is about to be done while this mode or pause, if any, is in force. */
-  note(node: string, act: NodeAct, mode: NodeHold | undefined): void {
+  /** Records that an act is about to be done while this mode or pause, if any, is in force, and whether that holds it. */
+  note(node: string, act: NodeAct, mode: NodeHold | undefined, isHeld: boolean): void {
     if (mode === undefined) {
       if (this.#withheld.size > 0) this.#withheld.delete(node);
-    } else if (isHeldIn(mode.mode, act) && this.#options.nodes.get(node) !== undefined) this.#note(node, act, mode);
+    } else if (isHeld && this.#options.nodes.get(node) !== undefined) this.#note(node, act, mode);
   }
 
   /** The node is Ready and sends heartbeats: what was withheld because of its health is withheld no longer. */
@@ -58,7 +58,7 @@ export class HoldLog {
     if (isNegative(act)) acts.delete('remove-taints');
     acts.add(act);
     decisions.note({ kind: 'act-withheld', node, act, mode, source });
-    if (mode === 'Observe' && source.kind === 'policy') meter.add(withheldActs, 1, { policy: source.policy, act });
+    if (mode !== 'Paused' && source.kind === 'policy') meter.add(withheldActs, 1, { policy: source.policy, act });
   }
 
   #episodeOf(node: string, by: string): Withheld {
@@ -68,11 +68,6 @@ export class HoldLog {
     this.#withheld.set(node, begun);
     return begun;
   }
-}
-
-/** Whether a mode withholds this kind of act: a pause does not withhold recovery. */
-function isHeldIn(mode: NodeHold['mode'], act: NodeAct): boolean {
-  return mode === 'Observe' || isNegative(act);
 }
 
 /** Whether an act makes the node or its pods worse. */

@@ -109,7 +109,7 @@ export function describeStaleness(reason: StaleReason): string {
 export type StayReason =
   | 'taint-gone'
   | 'tolerates-forever'
-  | 'completed'
+  | 'kept-by-policy'
   | 'pod-gone'
   | 'pod-moved'
   | 'node-gone'
@@ -148,6 +148,8 @@ export type EvictionHold =
   | 'maintenance'
   | 'breaker'
   | 'hourly-limit'
+  /** The policy of the node has mode Detect. */
+  | 'detect-only'
   | PolicyEvictionHold;
 
 /** A policy or a pause holds all deletions of pods of the node, for whatever taint. */

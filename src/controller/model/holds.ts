@@ -41,6 +41,8 @@ export const reportedAct: Readonly<Record<Act, NodeAct>> = {
 export type HoldKind =
   | 'observed'
   | 'paused'
+  | 'detect-only'
+  | 'pods-kept-ready'
   | 'maintenance'
   | 'breaker'
   | 'concurrency'

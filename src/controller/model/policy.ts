@@ -2,10 +2,12 @@
 import type { LabelRequirement } from '../../machinery/api/label-selector.ts';
 
 /**
- * `Enforce`: acts. `Observe`: evaluates and reports, and writes nothing for its nodes and their pods. `Paused`: holds
- * what makes a node or its pods worse; recovery goes on.
+ * `Enforce`: acts. `Detect`: marks and taints NoSchedule, and evicts nothing for the health of its nodes. `Observe`: evaluates and
+ * reports, and writes nothing for its nodes and their pods. `Paused`: holds what makes a node or its pods worse; recovery goes on.
  */
-export type PolicyMode = 'Enforce' | 'Observe' | 'Paused';
+export const policyModes = ['Enforce', 'Detect', 'Observe', 'Paused'] as const;
+
+export type PolicyMode = (typeof policyModes)[number];
 
 /** Limits of evictions that are one number each, by the names of their fields; absent or undefined: no limit. */
 export const evictionLimits = ['podDeletionsPerSecond', 'maxConcurrentEvictions', 'maxEvictionsPerHour'] as const;
@@ -23,6 +25,10 @@ export interface NodePolicy extends EvictionLimits {
   /** All must match. Of equal priorities the selector with more requirements applies. */
   readonly selector: readonly LabelRequirement[];
   readonly mode: PolicyMode;
+  /** What mode Detect does; absent: it marks pods, and has no end. */
+  readonly detect?: DetectRule | undefined;
+  /** Absent: no pod may ask to be kept while its node is unhealthy. */
+  readonly podAutonomy?: PodAutonomyRule | undefined;
   /** Undefined: the setting of the controller. */
   readonly nodeMonitorGracePeriodMs: number | undefined;
   readonly nodeStartupGracePeriodMs: number | undefined;
@@ -42,6 +48,28 @@ export interface NodePolicy extends EvictionLimits {
   readonly keepCompletedPods: boolean;
   /** Stands for an object that is invalid: its mode holds, and it sets nothing and replaces no other policy. */
   readonly isGuard?: true;
+}
+
+/** What mode Detect does to unhealthy nodes and their pods. */
+export interface DetectRule {
+  /** Pods are marked NotReady. */
+  readonly markPods: boolean;
+  /** How long a node is unhealthy when it is emptied as in mode Enforce; undefined: it never is. */
+  readonly evictAfterMs: number | undefined;
+}
+
+/** Pods with the label `nodelifecycle/autonomy=true` are not evicted for the health of their node. */
+interface PodAutonomyRule {
+  /** How long the node is unhealthy when they are evicted as other pods are. */
+  readonly evictAfterMs: number;
+}
+
+/** Why a policy keeps a pod from evictions for the health of its node. */
+export interface PodKeeper {
+  readonly policy: string;
+  readonly why: 'completed' | 'autonomous';
+  /** Wall time; Infinity: no end, or none yet. */
+  readonly untilMs: number;
 }
 
 /** Pods of nodes that are not Ready but reachable are evicted by the Eviction API, so that PodDisruptionBudgets hold them. */
@@ -205,6 +233,8 @@ export interface NodeHold {
   readonly source: HoldSource;
   /** Wall time of its end; Infinity: no end. */
   readonly untilMs: number;
+  /** Mode Detect without marks of pods. */
+  readonly keepsPodsReady?: boolean;
 }
 
 /** The maximum of evictions within an hour that a policy has reached. */

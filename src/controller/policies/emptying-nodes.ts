@@ -15,12 +15,11 @@ import type { Clock } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { EmptyingStatus, NodePolicy } from '../model/policy.ts';
-import { decideKeeper } from './select-policy.ts';
 import type { NodePolicies, PolicyOptions } from './node-policies.ts';
 
 export interface EmptyingNodesOptions {
   readonly options: Live<Pick<PolicyOptions, 'policies'>>;
-  readonly policies: Pick<NodePolicies, 'claimsOf'>;
+  readonly policies: Pick<NodePolicies, 'claimsOf' | 'keeperOf'>;
   readonly nodes: NodeSource;
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
@@ -165,9 +164,8 @@ export class EmptyingNodes {
 
   #evicts(name: string, taints: readonly Taint[]): boolean {
     if (taints.length === 0) return false;
-    const claims = this.#options.policies.claimsOf(name);
     return this.#options.podsOn(name).some((pod) => {
-      const stays = pod.terminating || decideKeeper(pod, claims) !== undefined;
+      const stays = pod.terminating || this.#options.policies.keeperOf(pod) !== undefined;
       return !stays && taints.some((taint) => !toleratesForever(pod.tolerations, taint));
     });
   }

@@ -1,4 +1,5 @@
 import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
 import type { Labels } from '../../machinery/api/topology.ts';
 import { type Clock, instantOf } from '../../machinery/ports/clock.ts';
 import type { Live } from '../../machinery/ports/live.ts';
@@ -10,14 +11,15 @@ import type {
   MaintenanceSignal,
   NodeHold,
   NodePolicy,
+  PodKeeper,
   PolicySelection,
   SignalMeaning,
 } from '../model/policy.ts';
 import { decideMaintenance } from './decide-maintenance.ts';
-import { decideNodeHold } from '../holds/decide-node-hold.ts';
+import { decideNodeHold, unhealthySinceMs } from '../holds/decide-node-hold.ts';
 import { deriveZone } from './derive-zone.ts';
 import { MaintenanceStarts, type SignalNames } from './maintenance-starts.ts';
-import { selectClaims, selectPolicy } from './select-policy.ts';
+import { decideKeeper, selectClaims, selectPolicy } from './select-policy.ts';
 
 export type PolicyOptions = Pick<ControllerOptions, 'policies' | 'paused'> & GracePeriods;
 
@@ -84,9 +86,18 @@ export class NodePolicies {
     const { options, nodes, clock } = this.#options;
     const { paused } = options.current();
     const claims = this.claimsOf(node);
-    const annotation = nodes.get(node)?.pause;
-    if (!paused && claims.length === 0 && annotation === undefined) return undefined;
-    return decideNodeHold({ paused, claims, annotation, wallMs: clock.nowMs() });
+    const view = nodes.get(node);
+    if (!paused && claims.length === 0 && view?.pause === undefined) return undefined;
+    return decideNodeHold({ paused, claims, node: view, wallMs: clock.nowMs() });
+  }
+
+  /** The policy that keeps this pod from evictions for the health of its node; undefined: none. */
+  keeperOf(pod: Pick<PodView, 'phase' | 'labels' | 'nodeName'>): PodKeeper | undefined {
+    const claims = this.claimsOf(pod.nodeName);
+    if (claims.length === 0) return undefined;
+    const wallMs = this.#options.clock.nowMs();
+    const node = this.#options.nodes.get(pod.nodeName);
+    return decideKeeper(pod, claims, { unhealthySinceMs: node && unhealthySinceMs(node, wallMs), wallMs });
   }
 
   /**

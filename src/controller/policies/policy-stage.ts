@@ -1,6 +1,5 @@
 // Policies and pauses, for the other stages: the settings of a node, and what its policy says about writes for it.
 import type { NodeView } from '../../machinery/api/node.ts';
-import type { PodView } from '../../machinery/api/pod.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Live } from '../../machinery/ports/live.ts';
@@ -18,7 +17,6 @@ import type {
   PolicySelection,
   ReachableEviction,
 } from '../model/policy.ts';
-import { decideKeeper } from './select-policy.ts';
 import { deriveZoneOptions } from './derive-zone.ts';
 import { EmptyingNodes, type EmptyingNodesOptions } from './emptying-nodes.ts';
 import { HourlyEvictions } from './hourly-evictions.ts';
@@ -107,11 +105,6 @@ export class PolicyStage extends NodePolicies {
       return rule === undefined ? [] : [{ policy: name, timeoutMs: rule.timeoutMs ?? evictReachableTimeoutMs }];
     });
     return rules.sort((a, b) => b.timeoutMs - a.timeoutMs)[0];
-  }
-
-  /** The policy that keeps this pod from evictions for the health of its node; undefined: none. */
-  keeperOf(pod: Pick<PodView, 'phase' | 'nodeName'>): string | undefined {
-    return decideKeeper(pod, this.claimsOf(pod.nodeName));
   }
 
   /** The rate of pod deletions for the health of nodes of the policy of this node; undefined: no limit. */

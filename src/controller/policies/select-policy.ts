@@ -1,8 +1,8 @@
 // Selects the policy of a node from its labels. The order of the policies does not matter.
 import { matchesLabels } from '../../machinery/api/label-selector.ts';
 import type { Labels } from '../../machinery/api/topology.ts';
-import type { NodePolicy, PolicySelection } from '../model/policy.ts';
-import { isCompleted, type PodView } from '../../machinery/api/pod.ts';
+import type { NodePolicy, PodKeeper, PolicySelection } from '../model/policy.ts';
+import { autonomyLabel, isCompleted, type PodView } from '../../machinery/api/pod.ts';
 
 const byDefault: PolicySelection = { kind: 'default' };
 
@@ -38,8 +38,24 @@ function compareClaims(
   return a.priority - b.priority || a.selector.length - b.selector.length;
 }
 
-/** The policy that keeps this pod from evictions for the health of its node; undefined: none. */
-export function decideKeeper(pod: Pick<PodView, 'phase'>, claims: readonly NodePolicy[]): string | undefined {
-  const keeper = claims.find(({ keepCompletedPods }) => keepCompletedPods);
-  return keeper !== undefined && isCompleted(pod) ? keeper.name : undefined;
+/** The node of a pod, as far as it decides: since when it is unhealthy, and the time now. Wall times; undefined: it is Ready. */
+interface PodNode {
+  readonly unhealthySinceMs: number | undefined;
+  readonly wallMs: number;
+}
+
+/** The policy that keeps this pod from evictions for the health of its node, of several the one that keeps it longest; undefined: none. */
+export function decideKeeper(
+  pod: Pick<PodView, 'phase' | 'labels'>,
+  claims: readonly NodePolicy[],
+  { unhealthySinceMs = Infinity, wallMs }: PodNode,
+): PodKeeper | undefined {
+  const completed = isCompleted(pod) ? claims.find(({ keepCompletedPods }) => keepCompletedPods) : undefined;
+  if (completed !== undefined) return { policy: completed.name, why: 'completed', untilMs: Infinity };
+  if (pod.labels[autonomyLabel] !== 'true') return undefined;
+  const keepers = claims.flatMap(({ name, podAutonomy: rule }) => {
+    const untilMs = unhealthySinceMs + (rule?.evictAfterMs ?? 0);
+    return rule === undefined || untilMs <= wallMs ? [] : [{ policy: name, why: 'autonomous' as const, untilMs }];
+  });
+  return keepers.toSorted((a, b) => b.untilMs - a.untilMs)[0];
 }

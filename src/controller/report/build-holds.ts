@@ -52,6 +52,8 @@ function buildPlainHold(kind: PlainHoldKind, { untilMs, endsBy }: Hold, { words,
 const explanations: Readonly<Record<FiguredHoldKind, (details: HoldDetails) => readonly ExplainedHold[]>> = {
   observed: (details) => buildModeHold(details),
   paused: (details) => buildModeHold(details),
+  'detect-only': (details) => buildDetectHold('detect-only', details),
+  'pods-kept-ready': (details) => buildDetectHold('pods-kept-ready', details),
   maintenance: ({ maintenance, now }) => [buildMaintenanceHold(maintenance, now)],
   breaker: buildBreakerHolds,
   concurrency: ({ emptying, policySource }) =>
@@ -141,6 +143,18 @@ function buildModeHold({ mode: hold, now, policySource }: HoldDetails): readonly
   const unblockedBy = [unblockerOf(source, policySource), ...end];
   if (mode === 'Observe' && source.kind === 'policy') return [{ kind: 'observed', policy: source.policy, unblockedBy }];
   return [{ kind: 'paused', source, unblockedBy }];
+}
+
+function buildDetectHold(
+  kind: 'detect-only' | 'pods-kept-ready',
+  { mode, now, policySource }: HoldDetails,
+): readonly ExplainedHold[] {
+  if (mode?.source.kind !== 'policy') return [];
+  const { source, untilMs } = mode;
+  const end: readonly Unblocker[] = Number.isFinite(untilMs)
+    ? [{ kind: 'evict-after', when: formatWallEstimate(untilMs, now) }]
+    : [];
+  return [{ kind, policy: source.policy, unblockedBy: [unblockerOf(source, policySource), ...end] }];
 }
 
 function buildMaintenanceHold(maintenance: Maintenance | undefined, now: Now): ExplainedHold {

@@ -3,6 +3,7 @@ import { type Toleration, tolerationFinder } from '../../machinery/api/toleratio
 import type { Act } from '../model/holds.ts';
 import type { Now } from '../model/node-state.ts';
 import { controllerNames } from '../model/options.ts';
+import type { PodKeeper } from '../model/policy.ts';
 import {
   type Action,
   buildEvictionForecast,
@@ -91,8 +92,14 @@ function classifyStay(report: PodReport, forecast: NodeForecast): StayOutlook {
   if (report.nodeName === '') return { why: 'not-bound' };
   if (report.node === undefined) return { why: 'node-unknown' };
   if (report.daemonSet !== undefined) return { why: 'daemon-set', daemonSet: report.daemonSet };
-  if (report.keeper !== undefined) return { why: 'completed', policy: report.keeper };
+  if (report.keeper !== undefined) return buildKeptOutlook(report.keeper, report.cluster.now);
   return { why: toleratesAll(report, forecast) ? 'tolerates-forever' : 'nothing-points-to-it' };
+}
+
+function buildKeptOutlook({ why, policy, untilMs }: PodKeeper, now: Now): StayOutlook {
+  if (why === 'completed') return { why, policy };
+  const until = Number.isFinite(untilMs) ? formatEstimate(untilMs - now.wallMs + now.monotonicMs, now) : null;
+  return { why, policy, until };
 }
 
 /** Whether a pod tolerates all current and predicted taints without a time limit. */

@@ -76,6 +76,8 @@ export type Unblocker =
   /** Maintenance is over, and the next pass counts the node. */
   | { readonly kind: 'counted' }
   | { readonly kind: 'pause-ends'; readonly when: Estimate }
+  /** The node is unhealthy for as long as mode Detect keeps its pods. */
+  | { readonly kind: 'evict-after'; readonly when: Estimate }
   | { readonly kind: 'cooldown-ends'; readonly when: Estimate }
   /** A PodDisruptionBudget, or whatever refuses the eviction, allows it. */
   | { readonly kind: 'eviction-allowed' }
@@ -116,6 +118,10 @@ type FiguredHold =
   /** Predicted actions are decided, and not carried out. */
   | { readonly kind: 'observed'; readonly policy: string }
   | { readonly kind: 'paused'; readonly source: HoldSource }
+  /** Mode Detect: no NoExecute taint and no eviction for the health of the node. */
+  | { readonly kind: 'detect-only'; readonly policy: string }
+  /** Mode Detect with `markPods: false`. */
+  | { readonly kind: 'pods-kept-ready'; readonly policy: string }
   /** NoExecute taints and evictions for the health of the node only. Null: it is over, and the node is not counted yet. */
   | { readonly kind: 'maintenance'; readonly policy: string | null }
   /** No NoExecute taint and no eviction for the health of the nodes of this policy. */
@@ -184,6 +190,8 @@ export type StayOutlook =
   | { readonly why: 'daemon-set'; readonly daemonSet: string }
   /** The policy keeps completed pods. */
   | { readonly why: 'completed'; readonly policy: string }
+  /** Its label asks for it, and its policy permits it. */
+  | { readonly why: 'autonomous'; readonly policy: string; readonly until: Estimate | null }
   | { readonly why: 'tolerates-forever' }
   | { readonly why: 'nothing-points-to-it' };
 

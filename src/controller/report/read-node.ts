@@ -280,7 +280,10 @@ export class NodeReport implements HoldDetails {
 
   /** Every hold of what is next for the node, in the order of precedence. */
   get holds(): readonly ExplainedHold[] {
-    const held = [...this.#sources.stages.holds.of(this.name, ...this.nextActs)];
+    // Marks are held with the emptying, and only here without it.
+    const isMarkingHeld = this.ready === 'Unknown' && this.mode?.keepsPodsReady === true;
+    const acts: readonly Act[] = isMarkingHeld ? [...this.nextActs, 'mark-pods'] : this.nextActs;
+    const held = [...this.#sources.stages.holds.of(this.name, ...acts)];
     return held.flatMap((hold) => buildExplainedHolds(hold, this));
   }
 

@@ -6,6 +6,7 @@ import type { EvictionRefusal } from '../model/commands.ts';
 import type { OutageArithmetic, ZoneArithmetic } from '../model/decisions.ts';
 import type { EvictionMark, Now } from '../model/node-state.ts';
 import type { ControllerSelection, PolicySource } from '../model/options.ts';
+import type { PodKeeper } from '../model/policy.ts';
 import type { RateWait } from '../model/waiting-pods.ts';
 import type { CollectionOutlook, ExplainedHold } from './pages.ts';
 
@@ -150,7 +151,7 @@ export interface PodBrief {
   /** Eviction mode: it is kept, because this DaemonSet would create it again on the same node. */
   readonly daemonSet: string | undefined;
   /** The policy that keeps it from evictions for the health of its node. */
-  readonly keeper: string | undefined;
+  readonly keeper: PodKeeper | undefined;
 }
 
 /** What the pod garbage collector does about a pod. */

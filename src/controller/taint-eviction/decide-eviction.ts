@@ -54,7 +54,7 @@ export function decideEviction(
   if (all.length === 0) return { kind: 'stay', why: 'taint-gone' };
   if (pod.terminating) return { kind: 'stay', why: 'already-terminating' };
   const taints = selectCounting(all, isRetained);
-  if (taints.length === 0) return { kind: 'stay', why: 'completed' };
+  if (taints.length === 0) return { kind: 'stay', why: 'kept-by-policy' };
   const find = tolerationFinder(pod.tolerations, taints.length);
   const ends = taints.flatMap(({ taint, sinceMs }) => {
     return endOfToleration(find(taint), { taint, sinceMs: Math.max(sinceMs, boundMs) }) ?? [];

@@ -165,6 +165,7 @@ function actOf({ forHealth }: EvictionCause): Act {
 const evictionHolds: ReadonlySet<HoldKind> = new Set<EvictionHold>([
   'observed',
   'paused',
+  'detect-only',
   'maintenance',
   'breaker',
   'hourly-limit',

@@ -455,9 +455,10 @@ export class TaintEvictor {
     return result === 'gone' || this.#options.pods.get(podKey(pod))?.uid !== pod.uid;
   }
 
-  /** Whether the eviction was cancelled or moved, or a hold applies. */
+  /** Whether the eviction was cancelled or moved, a policy keeps the pod, or a hold applies. */
   #isReasonGone(pod: PodView, eviction: TimedEviction, evictAt: EvictAt): boolean {
     this.#evaluations.catchUp(podKey(pod));
+    if (evictAt.forHealth && this.#isRetained(this.#options.pods.get(podKey(pod)) ?? pod)) return true;
     return this.#timed.get(podKey(pod)) !== eviction || this.#holds.reasonFor(eviction, evictAt) !== undefined;
   }
 

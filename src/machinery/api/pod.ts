@@ -228,6 +228,9 @@ function wholeSeconds(ms: number): number {
   return Math.min(Math.max(ms / 1_000, 0), secondsMax) >>> 0;
 }
 
+/** With the value `true` it asks that the pod is kept while its node is unhealthy, which the policy of the node may permit. */
+export const autonomyLabel = 'nodelifecycle/autonomy';
+
 /** True if the phase is Succeeded or Failed, which is final. */
 export function isCompleted({ phase }: Pick<PodView, 'phase'>): boolean {
   return phase === 'Succeeded' || phase === 'Failed';

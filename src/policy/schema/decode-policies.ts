@@ -4,6 +4,7 @@ import { listRequirements } from '../../machinery/api/label-selector.ts';
 import { fencingTaints } from '../../machinery/api/taints.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import {
+  type DetectRule,
   type EvictionLimits,
   evictionLimits,
   type FlappingRule,
@@ -31,6 +32,8 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     priority: policy.priority ?? 0,
     selector: listRequirements(policy.nodeSelector),
     mode: policy.mode ?? 'Enforce',
+    detect: policy.detect && decodeDetect(policy.detect),
+    podAutonomy: policy.podAutonomy && { evictAfterMs: toMs(policy.podAutonomy.evictAfter) },
     nodeMonitorGracePeriodMs: parseDuration(policy.nodeMonitorGracePeriod),
     nodeStartupGracePeriodMs: parseDuration(policy.nodeStartupGracePeriod),
     maintenance: decodeMaintenance(policy.maintenance),
@@ -42,6 +45,10 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     ...decodeEvictionLimits(policy.limits),
     keepCompletedPods: policy.keepCompletedPods ?? false,
   }));
+}
+
+function decodeDetect({ markPods = true, evictAfter }: NonNullable<PolicyInput['detect']>): DetectRule {
+  return { markPods, evictAfterMs: parseDuration(evictAfter) };
 }
 
 function decodeMaintenance(maintenance: PolicyInput['maintenance']): MaintenanceRule | undefined {

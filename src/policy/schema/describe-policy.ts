@@ -17,6 +17,7 @@ export function describePolicy(policy: NodePolicy | undefined): string {
   return [
     `priority ${priority}`,
     mode,
+    ...describeDetect(policy),
     selector.map(describeRequirement).join(' and '),
     ...describeGrace('nodeMonitorGracePeriod', nodeMonitorGracePeriodMs),
     ...describeGrace('nodeStartupGracePeriod', nodeStartupGracePeriodMs),
@@ -35,6 +36,15 @@ function describeRequirement({ key, operator, values }: LabelRequirement): strin
 
 function describeGrace(field: string, ms: number | undefined): readonly string[] {
   return ms === undefined ? [] : [`${field} ${formatGoDuration(ms)}`];
+}
+
+function describeDetect({ detect, podAutonomy }: NodePolicy): readonly string[] {
+  const afterMs = detect?.evictAfterMs;
+  return [
+    ...(detect === undefined ? [] : [detect.markPods ? 'marks pods' : 'keeps pods Ready']),
+    ...(afterMs === undefined ? [] : [`evicts after ${formatGoDuration(afterMs)}`]),
+    ...(podAutonomy === undefined ? [] : [`podAutonomy for ${formatGoDuration(podAutonomy.evictAfterMs)}`]),
+  ];
 }
 
 function describeMaintenance(rule: MaintenanceRule | undefined): readonly string[] {

@@ -5,8 +5,10 @@ import * as z from 'zod';
 import { maintenanceConditions } from '../../machinery/api/conditions.ts';
 import { goDurationText } from '../../machinery/api/go-duration.ts';
 import { policiesMax } from '../../machinery/api/node-lifecycle-policy.ts';
+import { autonomyLabel } from '../../machinery/api/pod.ts';
 import { fencingTaints } from '../../machinery/api/taints.ts';
 import { mapOf } from '../../machinery/api/json-map.ts';
+import { policyModes } from '../../controller/model/policy.ts';
 
 export { policiesMax };
 
@@ -178,6 +180,20 @@ const limits = fields({
 
 const recoveriesMax = 100;
 
+const detect = fields({
+  markPods: z
+    .boolean({ error: 'true or false' })
+    .optional()
+    .describe('Pods of an unhealthy node are marked NotReady; true if not set'),
+  evictAfter: duration
+    .optional()
+    .describe('How long a node is unhealthy when it is tainted and emptied as in mode Enforce; never if not set'),
+});
+
+const podAutonomy = fields({
+  evictAfter: duration.describe('How long the node is unhealthy when they are evicted as other pods are'),
+});
+
 const flapping = fields({
   recoveries: integer(2, recoveriesMax).describe('So many recoveries within the window mean that the node flaps'),
   within: duration.describe('The window; a node that does not recover for this time flaps no longer'),
@@ -196,7 +212,6 @@ const flapping = fields({
 });
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
-const modes = ['Enforce', 'Observe', 'Paused'] as const;
 
 const requirement = fields({
   key: keySchema.describe('Key of the label'),
@@ -229,11 +244,15 @@ const policySpecShape = {
       .describe('Requirements, all of which a node must meet'),
   }).describe('The nodes of the policy; of equal priorities the selector with more requirements applies'),
   mode: z
-    .enum(modes, { error: `one of ${modes.join(', ')}` })
+    .enum(policyModes, { error: `one of ${policyModes.join(', ')}` })
     .optional()
     .describe(
-      'Enforce acts; Observe reports and writes nothing for these nodes; Paused only reverts. Enforce if not set',
+      'Enforce acts; Detect marks and evicts nothing; Observe reports and writes nothing for these nodes; Paused only reverts. Enforce if not set',
     ),
+  detect: detect.optional().describe('What mode Detect does to an unhealthy node and its pods'),
+  podAutonomy: podAutonomy
+    .optional()
+    .describe(`Pods with the label ${autonomyLabel}=true are not evicted for the health of these nodes`),
   nodeMonitorGracePeriod: duration.optional().describe('As the setting of the same name, for these nodes'),
   nodeStartupGracePeriod: duration.optional().describe('As the setting of the same name, for these nodes'),
   ...zones,

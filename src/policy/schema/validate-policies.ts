@@ -20,6 +20,7 @@ export function validatePolicies(policies: readonly PolicyInput[]): readonly str
     ...policies.flatMap(validateOutOfService),
     ...policies.flatMap(validateOuterDomain),
     ...policies.flatMap(validateFlapping),
+    ...policies.flatMap(validateDetect),
     ...policies.flatMap(({ evictReachable }, index) => {
       return validateDuration(evictReachable?.timeout, ['policies', index, 'evictReachable', 'timeout']);
     }),
@@ -90,6 +91,17 @@ function validateOuterDomain({ failureDomain, outerFailureDomain }: PolicyInput,
   const path = ['policies', index, 'outerFailureDomain'];
   if (failureDomain === undefined) return [refusal(path, 'absent without failureDomain', outerFailureDomain)];
   return validateNone(outerFailureDomain, new Set(failureDomain), path);
+}
+
+/** In another mode it would go unnoticed that it has no effect. */
+function validateDetect({ mode, detect, podAutonomy }: PolicyInput, index: number): readonly string[] {
+  const path = ['policies', index, 'detect'];
+  const isOther = detect !== undefined && mode !== 'Detect';
+  return [
+    ...(isOther ? [refusal(path, 'absent unless mode is Detect', detect)] : []),
+    ...validateDuration(detect?.evictAfter, [...path, 'evictAfter']),
+    ...validateDuration(podAutonomy?.evictAfter, ['policies', index, 'podAutonomy', 'evictAfter']),
+  ];
 }
 
 function validateNone(

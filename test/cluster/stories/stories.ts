@@ -6,6 +6,7 @@ import { cable } from './cable.ts';
 import { container } from './container.ts';
 import { controlPlane } from './control-plane.ts';
 import { daemons } from './daemons.ts';
+import { detect } from './detect.ts';
 import { detectorOnly } from './detector-only.ts';
 import { drain, drainOutage } from './drain.ts';
 import { fenced } from './fenced.ts';
@@ -59,6 +60,7 @@ export const stories: readonly Story[] = [
   outOfService,
   fenced,
   shutdown,
+  detect,
   scale,
   networkPolicy,
 ];

@@ -45,7 +45,7 @@ test('a pod that completes before its toleration ends stays', async () => {
   await world.silentFor(120, 'a-0');
   complete(world, 'job', 'Succeeded');
   await world.advance(1);
-  const cancelled = { kind: 'eviction-cancelled', pod: 'default/job', node: 'a-0', why: 'completed' } as const;
+  const cancelled = { kind: 'eviction-cancelled', pod: 'default/job', node: 'a-0', why: 'kept-by-policy' } as const;
   assert.deepEqual(world.decided('eviction-cancelled'), [cancelled]);
   await world.advance(400);
   assert.deepEqual([...world.evicted()].sort(), ['slow', 'web']);

@@ -1,8 +1,8 @@
 // What holds a write as far as its sender knows: a policy, a pause, planned maintenance or the limits of a policy.
 import type { NodeView } from '../../../src/machinery/api/node.ts';
 import { objectKey } from '../../../src/machinery/api/object-key.ts';
-import type { PodView } from '../../../src/machinery/api/pod.ts';
-import { diffTaints, isOwnTaint, noExecuteTaints } from '../../../src/machinery/api/taints.ts';
+import { autonomyLabel, type PodView } from '../../../src/machinery/api/pod.ts';
+import { diffTaints, isHealthTaint, isOwnTaint, noExecuteTaints } from '../../../src/machinery/api/taints.ts';
 import { clockSkewMs, parseTimestamp } from '../../../src/machinery/api/timestamps.ts';
 import { readyOf } from '../../../src/controller/health/assess-node.ts';
 import type { MaintenanceRule, NodePolicy } from '../../../src/controller/model/policy.ts';
@@ -35,7 +35,8 @@ interface Act {
 
 function whyHeldForHealth(policy: NodePolicy, run: Run, { line, node, policies }: Act): string | undefined {
   if (!isWriteForHealth(run, line, node)) return undefined;
-  const why = whyLimited(policy, run, policies) ?? whyInMaintenance(policy, run, node);
+  const why =
+    whyLimited(policy, run, policies) ?? whyInMaintenance(policy, run, node) ?? whyKept(policy, run, { line, node });
   const claims = (name: string): readonly NodePolicy[] => claimsKnownTo(run, name, policies);
   return why ?? (line.resource === 'nodes' ? whyCrowded(policy, run, node, claims) : undefined);
 }
@@ -102,6 +103,36 @@ function isPausedByAnnotation(run: Run, name: string): boolean {
     const { pause = '' } = node ?? {};
     return !['', 'false'].includes(pause) && (parseTimestamp(pause) ?? Infinity) > wallMs + marginMs;
   });
+}
+
+/** Mode Detect, or a pod that asks by its label; as long as every cache says so. */
+function whyKept(
+  { mode, detect, podAutonomy }: NodePolicy,
+  run: Run,
+  { line, node }: Pick<Act, 'line' | 'node'>,
+): string | undefined {
+  const left = (evictAfterMs = Infinity): number => unhealthyLeftMs(run, node, evictAfterMs);
+  if (mode === 'Detect' && left(detect?.evictAfterMs) > marginMs) return 'a policy of the node has mode Detect';
+  if (podAutonomy === undefined || line.resource !== 'pods') return undefined;
+  const key = objectKey('default', line.name);
+  const { informers, lifecycle } = run.manager;
+  const asks = [informers.pods.store.get(key), lifecycle.stages.pods.get(key)].every(
+    (pod) => pod?.labels[autonomyLabel] === 'true',
+  );
+  return asks && left(podAutonomy.evictAfterMs) > marginMs ? 'the pod asks to be kept' : undefined;
+}
+
+/** Until a node has been unhealthy for this time, by every version; Infinity: none of the times is known. */
+function unhealthyLeftMs(run: Run, name: string, evictAfterMs: number): number {
+  const wallMs = run.process.nowMs();
+  const ends = versionsOf(run, name).map((node) => {
+    if (node === undefined || readyOf(node) === 'True') return -Infinity;
+    const added = node.taints.filter(isHealthTaint).flatMap(({ timeAdded }) => parseTimestamp(timeAdded) ?? []);
+    const ready = node.conditions.find(({ type }) => type === 'Ready');
+    const since = added.length > 0 ? added : [parseTimestamp(ready?.lastTransitionTime) ?? Infinity];
+    return Math.min(wallMs, ...since) + evictAfterMs;
+  });
+  return Math.min(...ends) - wallMs;
 }
 
 /** A signal that every cache shows, and that counts by its own time; others are left to the drill. */

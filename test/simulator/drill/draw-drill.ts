@@ -4,6 +4,7 @@ import { SeededRandom } from '../../../src/hollow-cluster/kubelet/faults/seeded-
 import type { Random } from '../../../src/machinery/ports/random.ts';
 import { chance, oneOf } from '../../../src/simulator/draw.ts';
 import { type Drill, type DrillCluster, type DrillPlan, planDrill } from './drill-plan.ts';
+import { planDetectDrill } from './detect-drill.ts';
 import { planChurn, planUnseenDeletions } from './churn-drill.ts';
 import {
   planBudgetDrill,
@@ -64,9 +65,14 @@ const ofRepetitions = [
   planTwoPathFailures,
 ] as const;
 
+/** Seed of the random source of drills with mode Detect; with it the seeds that say what they find keep their drill. */
+const detectSource = 0x6_03;
+const detectShare = 0.03;
+
 /** Undefined where the cluster is too small for what was drawn. */
 export function drawDrill(seed: number, cluster: DrillCluster): Drill | undefined {
   return (
+    drawFrom(new SeededRandom(seed ^ detectSource), detectShare, [planDetectDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ repeatedSource), repeatedShare, ofRepetitions, cluster) ??
     drawFrom(new SeededRandom(seed ^ meetingSource), meetingShare, ofMeetings, cluster) ??
     drawFrom(new SeededRandom(seed ^ policySource), policyShare, ofPolicies, cluster) ??

@@ -68,6 +68,15 @@ export interface Drill {
   readonly mayBeHeld?: boolean;
   /** A silent node that is in planned maintenance until this time. */
   readonly maintenance?: { readonly node: string; readonly untilMs: number };
+  /**
+   * A silent node: it gets no NoExecute taint (`node`), and its pods no mark either (`ready-pods`), or its pods of before are not
+   * deleted (`asking-pods`), until it has been unhealthy for this time.
+   */
+  readonly detected?: {
+    readonly node: string;
+    readonly keeps: 'node' | 'ready-pods' | 'asking-pods';
+    readonly evictAfterMs: number;
+  };
   /** Each of them is alone in the zone of its policy: it does not wait for a token. */
   readonly ownZones?: readonly string[];
   /** A machine that is switched off, which is proven from this time on; Infinity: never. */

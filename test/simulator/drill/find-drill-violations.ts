@@ -116,12 +116,18 @@ function findWrongTaints(context: DrillContext): readonly DrillViolation[] {
       const promptMs = Math.max(fromMs, writtenMs) + slackMs;
       check('NoSchedule', promptMs);
       const heldMs = span.fromMs + (drill.maintenance?.node === subject ? drill.maintenance.untilMs : 0);
+      const detectedMs = fromMs + evictAfterMs(drill, subject, ['node', 'ready-pods']);
       const waitMs = noExecuteWaitMs(context, subject, stateAt(states, fromMs)?.zone ?? '');
-      const dueMs = ready === 'True' ? promptMs : Math.max(fromMs, startedMs, heldMs) + waitMs;
+      const dueMs = ready === 'True' ? promptMs : Math.max(detectedMs, startedMs, heldMs) + waitMs;
       if (ready === 'True' || drill.mayBeHeld !== true) check('NoExecute', dueMs);
       return texts.map((text) => ({ invariant: 'taints-in-time', subject, text }));
     }),
   );
+}
+
+/** Time for which mode Detect keeps these from a node that is unhealthy. */
+function evictAfterMs({ detected }: Drill, node: string, keeps: readonly string[]): number {
+  return detected?.node === node && keeps.includes(detected.keeps) ? detected.evictAfterMs : 0;
 }
 
 /** Maximum time that a node waits for its NoExecute taint in this zone. */
@@ -233,8 +239,9 @@ function findEarlyDeletions({ drill, record }: DrillContext): readonly DrillViol
 }
 
 /** Nodes whose pods may wait for something else than their toleration. */
-function isWaiting({ stuck, budget, deletionRate, hourlyLimit }: Drill, node: string): boolean {
-  return [stuck, budget?.nodes, deletionRate?.nodes, hourlyLimit?.nodes].some(
+function isWaiting({ stuck, budget, deletionRate, hourlyLimit, detected }: Drill, node: string): boolean {
+  const asked = detected?.keeps === 'asking-pods' ? [detected.node] : [];
+  return [stuck, budget?.nodes, deletionRate?.nodes, hourlyLimit?.nodes, asked].some(
     (nodes) => nodes?.includes(node) === true,
   );
 }
@@ -298,7 +305,8 @@ function findLateMarks(context: DrillContext): readonly DrillViolation[] {
   const isLate = (pod: PodRecord): boolean => {
     const { states = [], heartbeats = [] } = record.nodes.get(pod.node) ?? {};
     return readySpans(states, span).some(({ ready, fromMs, untilMs }) => {
-      const dueMs = Math.max(fromMs, pod.createdMs, acceptsMs) + markedMs;
+      const keptMs = evictAfterMs(drill, pod.node, ['ready-pods']);
+      const dueMs = Math.max(fromMs + keptMs, pod.createdMs, acceptsMs) + markedMs;
       // A kubelet that is back may report a pod for the first time before its node.
       const reportedMs = lastReportMs(pod, dueMs);
       const atMs = Math.max(dueMs, reportedMs + markedMs);

@@ -1,13 +1,14 @@
 // What was wrong in a drill with a policy: a NoExecute taint during a maintenance, a fenced node that did not become out of
 // service, or that stayed so.
 import { isOwnOutOfService } from '../checkers/out-of-service-checker.ts';
-import type { DrillRecord, NodeState } from './drill-record.ts';
+import type { DrillRecord, NodeState, PodRecord } from './drill-record.ts';
 import type { Drill } from './drill-plan.ts';
+import { dueTimes } from './due-times.ts';
 import { noExecuteHealth } from './find-fast-taints.ts';
 
 interface PolicyContext {
-  readonly drill: Pick<Drill, 'maintenance' | 'fenced'>;
-  readonly record: Pick<DrillRecord, 'nodes'>;
+  readonly drill: Pick<Drill, 'maintenance' | 'fenced' | 'detected'>;
+  readonly record: DrillRecord;
   readonly span: { readonly fromMs: number; readonly untilMs: number };
   readonly slackMs: number;
 }
@@ -22,7 +23,68 @@ interface PolicyViolation {
 const earlyMs = 1_700;
 
 export function findPolicyViolations(context: PolicyContext): readonly PolicyViolation[] {
-  return [...findTaintsInMaintenance(context), ...findLateFencing(context), ...findOldFencing(context)];
+  return [
+    ...findTaintsInMaintenance(context),
+    ...findLateFencing(context),
+    ...findOldFencing(context),
+    ...findEarlyEvictions(context),
+    ...findKeptForEver(context),
+  ];
+}
+
+/** Since when a node is unhealthy by its first taint; Infinity: it is not. */
+function unhealthyMs({ record, span }: PolicyContext, node: string): number {
+  const { states = [] } = record.nodes.get(node) ?? {};
+  return states.find(({ atMs, ready }) => atMs > span.fromMs && ready === 'Unknown')?.atMs ?? Infinity;
+}
+
+/** Pods that were there before, and are not over. */
+function podsBefore({ record, span }: PolicyContext, node: string): readonly PodRecord[] {
+  return [...record.pods.values()].filter((pod) => pod.node === node && !pod.isOver && pod.createdMs === span.fromMs);
+}
+
+/** What mode Detect or the label of a pod holds is not done before the time of the policy is over. */
+function findEarlyEvictions(context: PolicyContext): readonly PolicyViolation[] {
+  const { detected } = context.drill;
+  if (detected === undefined) return [];
+  const { node, keeps, evictAfterMs } = detected;
+  const sinceMs = unhealthyMs(context, node);
+  const isEarly = (atMs: number): boolean => atMs >= sinceMs && atMs < sinceMs + evictAfterMs - earlyMs;
+  const pods = podsBefore(context, node);
+  const states = context.record.nodes.get(node)?.states ?? [];
+  const tainted = states.filter(({ byController, ...state }) => byController && noExecuteHealth(state) !== '');
+  const deleted = pods.flatMap(({ deletion }) => (deletion?.byController === true ? [deletion.atMs] : []));
+  const marks = pods.flatMap(({ readiness }) =>
+    readiness.filter(({ byController, isReady }) => byController && !isReady),
+  );
+  const kept = {
+    node: tainted.map(({ atMs }) => atMs),
+    'ready-pods': [...tainted, ...marks].map(({ atMs }) => atMs),
+    'asking-pods': deleted,
+  }[keeps];
+  const early = kept.find(isEarly);
+  const text = `${keeps}: not kept at ${seconds(early)}, unhealthy since ${seconds(sinceMs)}, kept for ${seconds(evictAfterMs)}`;
+  return early === undefined ? [] : [{ invariant: 'detect-is-held', subject: node, text }];
+}
+
+/** The end of what a pod asked for is found by its next evaluation. */
+const evaluatedMs = 61_000;
+
+/** A pod that asked to be kept leaves when that is over; what it tolerates of the taint is over by then. */
+function findKeptForEver(context: PolicyContext): readonly PolicyViolation[] {
+  const { drill, slackMs, span, record } = context;
+  if (drill.detected?.keeps !== 'asking-pods') return [];
+  const { node, evictAfterMs } = drill.detected;
+  const dueMs = unhealthyMs(context, node) + evictAfterMs + evaluatedMs + slackMs;
+  const { states = [], heartbeats = [] } = record.nodes.get(node) ?? {};
+  const wasTainted = states.some((state) => state.atMs < dueMs && noExecuteHealth(state) !== '');
+  const isBack = heartbeats.some((atMs) => atMs > unhealthyMs(context, node));
+  if (dueMs >= span.untilMs || !wasTainted || isBack) return [];
+  return podsBefore(context, node)
+    .filter((pod) => pod.deletion === undefined && dueTimes(pod, states, dueMs).some((atMs) => atMs < dueMs - slackMs))
+    .map(({ key: subject }) => {
+      return { invariant: 'detect-ends', subject, text: `is on ${node} at ${seconds(dueMs)}, kept for too long` };
+    });
 }
 
 function findTaintsInMaintenance({ drill, record, span }: PolicyContext): readonly PolicyViolation[] {

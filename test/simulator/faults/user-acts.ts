@@ -1,7 +1,8 @@
 // What users, administrators and webhooks do to nodes, pods and budgets, of which the controller has to make the best.
 import { mapOf } from '../../../src/machinery/api/json-map.ts';
 import type { KubeObject } from '../../../src/machinery/api/meta.ts';
-import type { Pod } from '../../../src/machinery/api/pod.ts';
+import { pauseAnnotation } from '../../../src/machinery/api/node.ts';
+import { autonomyLabel, type Pod } from '../../../src/machinery/api/pod.ts';
 import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { toleratesHealthFor, appLabel } from '../../../src/simulator/cluster/workload.ts';
 import { oneOf } from '../../../src/simulator/draw.ts';
@@ -23,6 +24,7 @@ const acts: Acts = {
   annotation: annotate,
   toleration: addTolerations,
   'health-key': writeHealthKey,
+  autonomy: askForAutonomy,
   finalizer: addFinalizers,
   webhook: addWebhook,
 };
@@ -45,6 +47,16 @@ function annotate({ storage, timeline }: World, { node, key, value }: Of<'annota
   return () => set(null);
 }
 
+/** Pauses of other nodes than these, which a restore of etcd brought back. */
+export function removePauses({ storage }: World, paused: readonly string[], attempt: Try): void {
+  for (const { metadata } of storage.list('nodes')) {
+    const { name = '', annotations } = metadata;
+    if (annotations?.[pauseAnnotation] === undefined || paused.includes(name)) continue;
+    const change = { metadata: { annotations: { [pauseAnnotation]: null } } };
+    attempt(() => storage.merge('nodes', { name }, change));
+  }
+}
+
 function addTolerations({ storage, random }: World, { count, seconds }: Of<'toleration'>, attempt: Try): undefined {
   for (let left = count; left > 0; left -= 1) {
     const pods: readonly Pod[] = storage.list('pods');
@@ -62,6 +74,14 @@ function writeHealthKey({ storage }: World, { node, key, effect, act }: Of<'heal
       return act === 'add' ? [...others, { key, effect }] : others;
     }),
   );
+}
+
+function askForAutonomy({ storage }: World, { share }: Of<'autonomy'>, attempt: Try): undefined {
+  for (const pod of storage.list('pods')) {
+    const asks = isChosen(pod.metadata.name ?? '', share) ? 'true' : null;
+    const labels = { [autonomyLabel]: asks };
+    attempt(() => storage.merge('pods', nameOf(pod), { metadata: { labels } }));
+  }
 }
 
 function addFinalizers(world: World, { share }: Of<'finalizer'>, attempt: Try): Undo {

@@ -127,6 +127,8 @@ export type UserFault =
       readonly effect: string;
       readonly act: 'add' | 'remove';
     }
+  /** This share of the pods asks by its label to be kept, and the others no longer do. */
+  | { readonly kind: 'autonomy'; readonly share: number }
   /** This share of the pods has a finalizer, until the end. */
   | { readonly kind: 'finalizer'; readonly share: number }
   /** A webhook removes from the controller's patches of the status, or of the rest, all that they change, and answers 200. */
@@ -154,6 +156,7 @@ const userKinds: ReadonlySet<string> = new Set<UserFault['kind']>([
   'annotation',
   'toleration',
   'health-key',
+  'autonomy',
   'finalizer',
   'webhook',
 ]);

@@ -35,8 +35,8 @@ export const meetingDefects: readonly Mutant[] = [
     name: 'terminating-pods-keep-a-place',
     what: 'the pods of a dead node terminate for ever, and no other node of its policy is emptied',
     file: 'controller/policies/emptying-nodes.ts',
-    find: 'const stays = pod.terminating || decideKeeper',
-    replace: 'const stays = decideKeeper',
+    find: 'const stays = pod.terminating || this.#options.policies.keeperOf',
+    replace: 'const stays = this.#options.policies.keeperOf',
   },
   {
     name: 'deletions-at-once',
@@ -110,8 +110,8 @@ export const meetingDefects: readonly Mutant[] = [
     name: 'annotation-does-not-pause',
     what: 'a node that an administrator paused by its annotation is tainted and emptied',
     file: 'controller/holds/decide-node-hold.ts',
-    find: 'return annotation === undefined ? undefined : pausedByAnnotation(annotation, wallMs);',
-    replace: 'return undefined;',
+    find: 'node?.pause === undefined ? undefined : pausedByAnnotation(node.pause, wallMs);',
+    replace: 'undefined;',
   },
   {
     name: 'malformed-pause-does-not-pause',
@@ -119,6 +119,49 @@ export const meetingDefects: readonly Mutant[] = [
     file: 'controller/holds/decide-node-hold.ts',
     find: "return untilMs === undefined ? { kind: 'malformed' } :",
     replace: "return untilMs === undefined ? { kind: 'none' } :",
+  },
+  // mode Detect
+  {
+    name: 'detect-evicts',
+    what: 'a node whose policy only detects is tainted and emptied',
+    file: 'controller/holds/decide-holds.ts',
+    find: "(mode?.mode === 'Detect' ? { untilMs: mode.untilMs } : undefined),",
+    replace: '(mode?.mode === undefined ? undefined : undefined),',
+  },
+  {
+    name: 'detect-ends-early',
+    what: 'a node whose policy detects for some time is emptied after half of it',
+    file: 'controller/holds/decide-node-hold.ts',
+    find: '?? Infinity) + evictAfterMs(last);',
+    replace: '?? Infinity) + evictAfterMs(last) / 2;',
+  },
+  {
+    name: 'detect-without-end',
+    what: 'a node whose policy detects for some time is never emptied',
+    file: 'controller/holds/decide-node-hold.ts',
+    find: '?? Infinity) + evictAfterMs(last);',
+    replace: '?? Infinity) * evictAfterMs(last) + Infinity;',
+  },
+  {
+    name: 'detect-marks-pods',
+    what: 'pods of a node whose policy keeps them Ready are marked NotReady',
+    file: 'controller/holds/decide-node-hold.ts',
+    find: 'detecting.some(({ detect }) => detect?.markPods === false);',
+    replace: 'detecting.length === 0;',
+  },
+  {
+    name: 'autonomy-ignored',
+    what: 'a pod that asks to be kept is evicted although its policy permits it',
+    file: 'controller/policies/select-policy.ts',
+    find: "if (pod.labels[autonomyLabel] !== 'true') return undefined;",
+    replace: "if (pod.labels[autonomyLabel] !== 'false') return undefined;",
+  },
+  {
+    name: 'autonomy-without-end',
+    what: 'a pod that asks to be kept stays on a dead node for ever',
+    file: 'controller/policies/select-policy.ts',
+    find: 'return rule === undefined || untilMs <= wallMs ?',
+    replace: 'return rule === undefined || untilMs <= 0 ?',
   },
   // flapping nodes
   {

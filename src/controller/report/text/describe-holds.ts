@@ -31,6 +31,10 @@ const holdReasons: Texts<'kind', Exclude<ExplainedHold, { readonly words: string
   observed: ({ policy }) =>
     `policy ${policy} has mode Observe: nothing is written, and what is shown here is what would be done`,
   paused: ({ source }) => `paused by ${describeHoldSource(source)}: only recovery goes on`,
+  'detect-only': ({ policy }) =>
+    `policy ${policy} has mode Detect, so it gets no NoExecute taint and its pods are not evicted for its health`,
+  'pods-kept-ready': ({ policy }) =>
+    `policy ${policy} has mode Detect with markPods: false, so its pods are not marked NotReady`,
   maintenance: ({ policy }) =>
     `in planned maintenance${policy === null ? '' : ` (policy ${policy})`}, so it gets no NoExecute taint and its pods are not evicted for its health`,
   breaker: ({ policy, ...count }) =>
@@ -83,6 +87,7 @@ const unblockers: Texts<'kind', Unblocker> = {
   token: ({ when }) => `its token is there ${estimateText(when)}`,
   'node-emptied': ({ nodes }) => `${anyOf(nodes)} emptied or recovered`,
   'pause-ends': ({ when }) => `the pause ends ${estimateText(when)}`,
+  'evict-after': ({ when }) => `it is unhealthy for longer than detect.evictAfter ${estimateText(when)}`,
   permission: ({ needed }) => `RBAC grants ${needed}`,
   'nodes-ready': ({ zone, count }) =>
     `${count} of the unready nodes of ${zone === null ? 'any zone' : `zone ${zone}`} ready again`,
@@ -100,6 +105,7 @@ const timelessUnblockers: Readonly<Partial<Record<Unblocker['kind'], string>>> =
   'refusal-timeout': 'it is deleted',
   token: 'its token is there',
   'pause-ends': 'the pause ends',
+  'evict-after': 'it is unhealthy for longer than detect.evictAfter',
 };
 
 const namesShownMax = 5;

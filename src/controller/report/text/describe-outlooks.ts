@@ -1,4 +1,5 @@
 // Outlooks as text: the same values as the JSON.
+import { autonomyLabel } from '../../../machinery/api/pod.ts';
 import { flappingAnnotation, outOfServiceAnnotation } from '../../../machinery/api/node.ts';
 import { flappingTaintKey, type Taint } from '../../../machinery/api/taints.ts';
 import type { PodGcReason } from '../../model/decisions.ts';
@@ -262,6 +263,8 @@ const stayReasons: Texts<'why', StayOutlook> = {
   'node-unknown': () => 'its node does not exist',
   'daemon-set': ({ daemonSet }) => `DaemonSet ${daemonSet} selects it and would create it again on the same node`,
   completed: ({ policy }) => `it is completed, and policy ${policy} keeps completed pods (keepCompletedPods)`,
+  autonomous: ({ policy, until }) =>
+    `its label ${autonomyLabel} asks for it, and policy ${policy} permits it (podAutonomy)${until === null ? '' : `, until its node is unhealthy for too long ${estimateText(until)}`}`,
   'tolerates-forever': () => 'it tolerates all NoExecute taints of its node without a time limit',
   'nothing-points-to-it': () => 'no cause for an eviction',
 };

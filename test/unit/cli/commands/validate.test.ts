@@ -35,7 +35,7 @@ test('an invalid file: 2, and all problems with the file and the field', async (
   assert.deepEqual([code, out], [2, '']);
   assert.deepEqual(err.split('\n').slice(0, 5), [
     'nlc validate: invalid configuration (4 errors)',
-    `  ${path}: policies[0].mode: must be one of Enforce, Observe, Paused (got "On")`,
+    `  ${path}: policies[0].mode: must be one of Enforce, Detect, Observe, Paused (got "On")`,
     `  ${path}: paused: must be true or false (got 1)`,
     `  ${path}: policies[0].nodeSelector: must be a selector with at least one requirement (got {})`,
     `  ${path}: nodeEvictionRate: must be a number >= 0 (got -1)`,
@@ -88,7 +88,7 @@ test('several manifests in one file: each problem names the object, the field an
   const { code, err } = await nlc('validate', path);
   assert.equal(code, 2);
   assert.deepEqual(err.split('\n').slice(1, 5), [
-    `  ${path}: nodelifecyclepolicy/a: spec.mode: must be one of Enforce, Observe, Paused (got "Onn")`,
+    `  ${path}: nodelifecyclepolicy/a: spec.mode: must be one of Enforce, Detect, Observe, Paused (got "Onn")`,
     `  ${path}: document 2: metadata.name: must be a name of lower-case letters, digits, - and ., at most 253 (missing)`,
     `  ${path}: document 2: spec: must be a mapping (got 7)`,
     `  ${path}: document 3: apiVersion: must be policy.node-lifecycle.dev/v1alpha1 (got "policy.node-lifecycle.dev/v1")`,

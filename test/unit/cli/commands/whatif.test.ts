@@ -53,7 +53,7 @@ test('without --policies, with an unknown flag, or with an invalid file: 2, and 
   );
   const { code, out, err } = await nlc('whatif', `--policies=${path}`);
   assert.deepEqual([code, out], [2, '']);
-  assert.match(err, /policies\[0\]\.mode: must be one of Enforce, Observe, Paused \(got "On"\)/u);
+  assert.match(err, /policies\[0\]\.mode: must be one of Enforce, Detect, Observe, Paused \(got "On"\)/u);
   assert.match(
     (await nlc('whatif', `--policies=${path}`, '--config=missing.yaml')).err,
     /cannot read "missing\.yaml"/u,

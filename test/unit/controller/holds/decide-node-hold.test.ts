@@ -1,19 +1,43 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeHold } from '../../../../src/controller/model/policy.ts';
+import type { NodeHold, NodePolicy } from '../../../../src/controller/model/policy.ts';
 import { decideNodeHold } from '../../../../src/controller/holds/decide-node-hold.ts';
-import { aPolicy } from '../../../support/builders.ts';
+import { aNodeView, aPolicy } from '../../../support/builders.ts';
 
 const wallMs = Date.parse('2026-11-23T12:00:00Z');
 const later = '2026-11-23T13:00:00+00:00';
 const observing = aPolicy({ name: 'o', mode: 'Observe' });
 const pausing = aPolicy({ name: 'p', mode: 'Paused' });
 
-type Evidence = Partial<Parameters<typeof decideNodeHold>[0]>;
+const day = 86_400_000;
 
-function holdOf(evidence: Evidence): NodeHold | undefined {
-  return decideNodeHold({ paused: false, claims: [], annotation: undefined, wallMs, ...evidence });
+interface Evidence {
+  readonly paused?: boolean;
+  readonly claims?: readonly NodePolicy[];
+  readonly annotation?: string;
+  /** The node is Unknown, with a taint of this time. */
+  readonly taintedAt?: string | undefined;
+  /** Time in the Ready condition. */
+  readonly unknownAt?: string;
 }
+
+function holdOf({ paused: isPaused = false, claims = [], ...about }: Evidence): NodeHold | undefined {
+  const isUnknown = 'taintedAt' in about || about.unknownAt !== undefined;
+  const at = about.unknownAt === undefined ? {} : { lastTransitionTime: about.unknownAt };
+  const time = about.taintedAt === undefined ? {} : { timeAdded: about.taintedAt };
+  const node = aNodeView({
+    ...(about.annotation === undefined ? {} : { pause: about.annotation }),
+    conditions: [{ type: 'Ready', status: isUnknown ? 'Unknown' : 'True', ...at }],
+    taints: isUnknown ? [{ key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule', ...time }] : [],
+  });
+  return decideNodeHold({ paused: isPaused, claims, node, wallMs });
+}
+
+const detecting = (evictAfterMs: number | undefined, markPods = true): NodePolicy =>
+  aPolicy({ name: 'd', mode: 'Detect', detect: { markPods, evictAfterMs } });
+const detected = (untilMs: number, keepsPodsReady = false): NodeHold => {
+  return { mode: 'Detect', source: byPolicy('d'), untilMs, keepsPodsReady };
+};
 
 const byPolicy = (policy: string): NodeHold['source'] => ({ kind: 'policy', policy });
 const byAnnotation = (malformed: boolean): NodeHold['source'] => ({ kind: 'annotation', malformed });
@@ -41,6 +65,37 @@ const rows: readonly (readonly [string, Evidence, NodeHold | undefined])[] = [
   ['all paused, and until a time', { paused: true, annotation: later }, paused({ kind: 'config-file' })],
   ['two claims, one pauses', { claims: [aPolicy(), pausing] }, paused(byPolicy('p'))],
   ['two claims, the strictest', { claims: [pausing, observing], paused: true }, holdOf({ claims: [observing] })],
+  ['mode Detect of a Ready node', { claims: [detecting(day)] }, detected(Infinity)],
+  [
+    'mode Detect until evictAfter is over',
+    { claims: [detecting(day)], taintedAt: '2026-11-23T11:00:00Z' },
+    detected(wallMs - 3_600_000 + day),
+  ],
+  ['mode Detect when it is over', { claims: [detecting(day)], taintedAt: '2026-11-22T12:00:00Z' }, undefined],
+  [
+    'mode Detect without an end',
+    { claims: [detecting(undefined)], taintedAt: '2020-01-01T00:00:00Z' },
+    detected(Infinity),
+  ],
+  [
+    'mode Detect with a taint of the future: from now on',
+    { claims: [detecting(day)], taintedAt: '2030-01-01T00:00:00Z' },
+    detected(wallMs + day),
+  ],
+  [
+    'mode Detect with a taint without a time: by the condition',
+    { claims: [detecting(day)], unknownAt: '2026-11-23T11:59:00Z' },
+    detected(wallMs - 60_000 + day),
+  ],
+  ['mode Detect with no time at all: no end', { claims: [detecting(day)], taintedAt: undefined }, detected(Infinity)],
+  [
+    'two that detect: the longer one, and pods stay Ready if one says so',
+    { claims: [detecting(1, false), detecting(day)], taintedAt: '2026-11-23T11:00:00Z' },
+    detected(wallMs - 3_600_000 + day, true),
+  ],
+  ['mode Detect and paused', { claims: [detecting(day), pausing] }, paused(byPolicy('p'))],
+  ['mode Detect and an annotation', { claims: [detecting(day)], annotation: 'true' }, paused(byAnnotation(false))],
+  ['mode Detect and an annotation of the past', { claims: [detecting(day)], annotation: 'false' }, detected(Infinity)],
   ['mode Paused, and until a time', { claims: [pausing], annotation: later }, paused(byPolicy('p'))],
 ];
 

@@ -20,7 +20,8 @@ class Stand {
   });
 
   check(node: string, act: NodeAct): void {
-    this.log.note(node, act, this.hold);
+    const isRecovery = act === 'remove-taints' || act === 'set-labels';
+    this.log.note(node, act, this.hold, this.hold?.mode === 'Observe' || !isRecovery);
   }
 
   /** Each noted act with its mode. */

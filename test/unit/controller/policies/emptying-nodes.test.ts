@@ -21,7 +21,10 @@ class Stand {
   readonly adding = new Map<string, number>();
   readonly emptying = new EmptyingNodes({
     options: { current: () => this.settings },
-    policies: { claimsOf: (node) => (this.states.get(node)?.inPolicy === true ? [policy] : []) },
+    policies: {
+      claimsOf: (node) => (this.states.get(node)?.inPolicy === true ? [policy] : []),
+      keeperOf: () => undefined,
+    },
     nodes: { get: (name) => this.#node(name) },
     names: () => this.states.keys(),
     podsOn: (name) => (this.states.get(name)?.pods ?? []).map(aPod),

@@ -119,7 +119,7 @@ test('an invalid version: the problems, and which version stays in force', () =>
   );
   assert.equal(
     messageOf(never, 'Accepted'),
-    'spec.mode: must be one of Enforce, Observe, Paused (got "On"); the nodes that it selects are paused until it is valid',
+    'spec.mode: must be one of Enforce, Detect, Observe, Paused (got "On"); the nodes that it selects are paused until it is valid',
   );
   const later = buildPolicyStatus(assessmentOf({ mode: 'Paused' }, { mode: 'On' }), figures, {}, nowMs);
   assert.deepEqual([later['mode'], later['observedGeneration']], ['Paused', 2]);

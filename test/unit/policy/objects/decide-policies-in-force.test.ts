@@ -24,7 +24,9 @@ test('a valid object is in force; an invalid one that this process never saw val
   const assessments = decide([aPolicyObject('a', { mode: 'Paused' }), aPolicyObject('b', invalid)]);
   assert.deepEqual(inForceOf(assessments, 'a'), ['Valid', 'Paused', 1]);
   assert.deepEqual(inForceOf(assessments, 'b'), ['Invalid', 'Paused', 'paused']);
-  assert.deepEqual(assessments.get('b')?.problems, ['spec.mode: must be one of Enforce, Observe, Paused (got "On")']);
+  assert.deepEqual(assessments.get('b')?.problems, [
+    'spec.mode: must be one of Enforce, Detect, Observe, Paused (got "On")',
+  ]);
   assert.deepEqual(
     selectPoliciesInForce(assessments).map(({ name }) => name),
     ['a', 'b'],

@@ -95,7 +95,7 @@ test('an invalid object is logged once and shown by a gauge; the other objects a
   desk.put('b');
   desk.objects.evaluate();
   desk.objects.evaluate();
-  const problems = ['spec.mode: must be one of Enforce, Observe, Paused (got "On")'];
+  const problems = ['spec.mode: must be one of Enforce, Detect, Observe, Paused (got "On")'];
   assert.deepEqual(desk.warnings(), [{ policy: 'nodelifecyclepolicy/a', generation: 1, problems, inForce: 'paused' }]);
   assert.equal(desk.meter.series.get('node_lifecycle_policy_object_accepted{policy="a"}'), 0);
   assert.equal(desk.meter.series.get('node_lifecycle_policy_object_accepted{policy="b"}'), 1);

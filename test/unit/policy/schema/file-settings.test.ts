@@ -35,7 +35,7 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService, flapping, evictReachable, keepCompletedPods';
+  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService, flapping, evictReachable, keepCompletedPods';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 const many = Array.from({ length: 21 }, (_, place) => `label-${place}`);
@@ -56,7 +56,10 @@ const malformed: readonly (readonly [unknown, string])[] = [
     aPolicyWith({ priority: 2 ** 31 }),
     'policies[0].priority: must be an integer from -2147483648 to 2147483647 (got 2147483648)',
   ],
-  [aPolicyWith({ mode: 'observe' }), 'policies[0].mode: must be one of Enforce, Observe, Paused (got "observe")'],
+  [
+    aPolicyWith({ mode: 'observe' }),
+    'policies[0].mode: must be one of Enforce, Detect, Observe, Paused (got "observe")',
+  ],
   [aPolicyWith({ nodeSelector: undefined }), 'policies[0].nodeSelector: must be a mapping (missing)'],
   [aPolicyWith({ nodeSelector: 'pool=edge' }), 'policies[0].nodeSelector: must be a mapping (got "pool=edge")'],
   [
@@ -261,6 +264,27 @@ const malformed: readonly (readonly [unknown, string])[] = [
     'policies[0].outOfService.after: unknown field; accepted: conditions, taints',
   ],
   [aPolicyWith({ keepCompletedPods: 'yes' }), 'policies[0].keepCompletedPods: must be true or false (got "yes")'],
+  [
+    aPolicyWith({ detect: { markPods: false } }),
+    'policies[0].detect: must be absent unless mode is Detect (got {"markPods":false})',
+  ],
+  [
+    aPolicyWith({ mode: 'Detect', detect: { evictAfter: '3000000h' } }),
+    'policies[0].detect.evictAfter: must be a duration > 0 and below 292 years (got "3000000h")',
+  ],
+  [
+    aPolicyWith({ mode: 'Detect', detect: { markPods: 'no' } }),
+    'policies[0].detect.markPods: must be true or false (got "no")',
+  ],
+  [
+    aPolicyWith({ mode: 'Detect', detect: { after: '1h' } }),
+    'policies[0].detect.after: unknown field; accepted: markPods, evictAfter',
+  ],
+  [aPolicyWith({ podAutonomy: {} }), `policies[0].podAutonomy.evictAfter: must be ${duration} (missing)`],
+  [
+    aPolicyWith({ podAutonomy: { evictAfter: '0s' } }),
+    `policies[0].podAutonomy.evictAfter: must be ${duration} (got "0s")`,
+  ],
   [aPolicyWith({ evictReachable: true }), 'policies[0].evictReachable: must be a mapping (got true)'],
   [
     aPolicyWith({ evictReachable: { timeout: '0s' } }),
@@ -306,7 +330,7 @@ for (const [policy, problem] of malformed) {
 test('all problems are reported together, each with the index of its policy', () => {
   assert.deepEqual(problemsOf(aPolicyWith({}), aPolicyWith({ name: 'b', mode: 'On', priority: 'x' }), 3), [
     'policies[1].priority: must be an integer from -2147483648 to 2147483647 (got "x")',
-    'policies[1].mode: must be one of Enforce, Observe, Paused (got "On")',
+    'policies[1].mode: must be one of Enforce, Detect, Observe, Paused (got "On")',
     'policies[2]: must be a mapping (got 3)',
   ]);
   const empty = aPolicyWith({ nodeSelector: {} });
@@ -314,7 +338,7 @@ test('all problems are reported together, each with the index of its policy', ()
   assert.deepEqual(
     problemsOf(empty, aPolicyWith({ name: 'b', mode: 'enforce' }), { ...empty, name: 7, limits: {} }, 3),
     [
-      'policies[1].mode: must be one of Enforce, Observe, Paused (got "enforce")',
+      'policies[1].mode: must be one of Enforce, Detect, Observe, Paused (got "enforce")',
       `policies[2].name: must be ${name} (got 7)`,
       'policies[3]: must be a mapping (got 3)',
       `policies[0].nodeSelector: ${selector}`,
@@ -398,6 +422,7 @@ test('a policy with all fields', () => {
     ...zoneSettings,
     evictReachable: { timeout: '15m' },
     keepCompletedPods: true,
+    podAutonomy: { evictAfter: '8h' },
   };
   assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
     {
@@ -409,6 +434,8 @@ test('a policy with all fields', () => {
         { key: 'gpu', operator: 'DoesNotExist' },
       ],
       mode: 'Observe',
+      detect: undefined,
+      podAutonomy: { evictAfterMs: 28_800_000 },
       nodeMonitorGracePeriodMs: 90_000,
       nodeStartupGracePeriodMs: 500,
       maintenance: {
@@ -454,6 +481,19 @@ test('what a policy does not set is undefined or false, its mode is Enforce and 
   assert.equal(policy.limits, undefined);
   assert.equal(policy.evictReachable, undefined);
   assert.equal(policy.keepCompletedPods, false);
+});
+
+test('mode Detect marks pods and has no end if nothing else is set', () => {
+  const detecting = (detect?: object): unknown => {
+    const policy = aPolicyWith({ mode: 'Detect', podAutonomy: { evictAfter: '8h' }, ...(detect && { detect }) });
+    const [read] = readFileSettings({ policies: [policy] }).settings.policies;
+    return { detect: read?.detect, podAutonomy: read?.podAutonomy };
+  };
+  const podAutonomy = { evictAfterMs: 28_800_000 };
+  assert.deepEqual(detecting(), { detect: undefined, podAutonomy });
+  assert.deepEqual(detecting({}), { detect: { markPods: true, evictAfterMs: undefined }, podAutonomy });
+  const both = { markPods: false, evictAfter: '24h' };
+  assert.deepEqual(detecting(both), { detect: { markPods: false, evictAfterMs: 86_400_000 }, podAutonomy });
 });
 
 test('maintenance is what its condition says if none is set, twice its maximum in all', () => {

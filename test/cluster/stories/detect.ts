@@ -1,0 +1,73 @@
+// Mode Detect: a worker without a cable is reported, and keeps its pods in their Services until the time of its policy is over.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { documentedBlock } from '../documented-blocks.ts';
+import type { Stage } from '../stage.ts';
+import { isServing, nodeOf } from '../timeline.ts';
+import type { Story, Times } from './story.ts';
+
+const node = 'n3';
+/** In place of the day of the document. */
+const evictAfterSeconds = 90;
+/** Times in taints have whole seconds, and nodes are looked at once a second. */
+const earlySeconds = 3;
+
+async function run(stage: Stage): Promise<Times> {
+  const { cluster } = stage;
+  return stage.withUpgrade(upgradeWithPolicy(stage), async () => {
+    try {
+      await cluster.kubectl('label', 'node', node, 'site=store', '--overwrite');
+      // A live setting reaches the replicas through their kubelets, within two minutes.
+      await stage.restart();
+      await cluster.until('a replica leads', async () => stage.isLed());
+      return await isKept(stage);
+    } finally {
+      await cluster.nodes[node].cable('in');
+      await cluster.kubectl('label', 'node', node, 'site-');
+    }
+  });
+}
+
+/** The policy of the document, as a file of values. */
+function upgradeWithPolicy({ cluster }: Stage): string {
+  const documented = documentedBlock('`mode`', 'policies:', 'policies.md', 'yaml');
+  const policies = documented.replace('evictAfter: 24h', `evictAfter: ${evictAfterSeconds}s`);
+  if (policies === documented) throw new Error('the policy of the document has another end');
+  const file = join(cluster.settings.folder, 'detect.yaml');
+  writeFileSync(file, `config:\n${policies.replaceAll(/^/gmu, '  ')}\n`);
+  const release = 'node-lifecycle-controller charts/node-lifecycle-controller --namespace node-lifecycle-controller';
+  return `helm upgrade ${release} --reuse-values --values ${file}`;
+}
+
+async function isKept(stage: Stage): Promise<Times> {
+  const { timeline, cluster } = stage;
+  const podsThere = (): number => timeline.podsOf('web').filter((pod) => nodeOf(pod) === node).length;
+  const before = podsThere();
+  if (before === 0) throw new Error(`no pod of web is on ${node}`);
+  timeline.mark(`the cable of ${node} is out`);
+  await cluster.nodes[node].cable('out');
+  const unknown = await timeline.when('Unknown', 90, () => stage.isUnknown(node));
+  timeline.mark(`${node} is Unknown`);
+  const tainted = await timeline.when('NoExecute', evictAfterSeconds + 40, () => {
+    const isTainted = stage.isTainted(node);
+    if (!isTainted && (podsThere() < before || timeline.podsOf('web').filter(isServing).length < 4))
+      throw new Error(`pods of ${node} were evicted or marked before its policy says so`);
+    return isTainted;
+  });
+  if (tainted < evictAfterSeconds - earlySeconds) throw new Error(`tainted after ${tainted} s`);
+  const replaced = await timeline.when('4 of 4 serve', 120, () => stage.servingBeside('web', node) === 4);
+  timeline.mark(`the cable of ${node} is in`);
+  await cluster.nodes[node].cable('in');
+  const well = await timeline.when('Ready without taints', 90, () => stage.isWell(node));
+  return { unknown, tainted, replaced, well };
+}
+
+export const detect: Story = {
+  name: 'detect',
+  about:
+    'mode Detect with an end of 90 s: a worker without a cable is Unknown, and keeps its pods in their Services until then',
+  isComparable: false,
+  run,
+  // A token of the zone is there; 20 s are tolerated; a pod starts.
+  limits: { unknown: 52, tainted: 100, replaced: 136 },
+};

@@ -1,0 +1,147 @@
+// Mode Detect: an unhealthy node is marked and kept from new pods, and its pods live on, for as long as the policy says.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { NodePolicy } from '../../../src/controller/model/policy.ts';
+import { autonomyLabel } from '../../../src/machinery/api/pod.ts';
+import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
+import { explainNode, explainPod } from '../../support/explained.ts';
+import { aPolicy } from '../../support/builders.ts';
+import type { ControllerWorld } from '../../support/controller-world.ts';
+import { aZonedWorld } from '../../support/zoned-world.ts';
+
+const edge = (fields: Partial<NodePolicy> = {}): NodePolicy => aPolicy({ name: 'edge', mode: 'Detect', ...fields });
+const detect = (markPods: boolean, evictAfterMs?: number): NodePolicy => edge({ detect: { markPods, evictAfterMs } });
+
+/** Zone a is of the policy, zone b is not; a pod on a node of each. */
+async function aWorldWith(policy: NodePolicy, taintBasedEvictions = true): Promise<ControllerWorld> {
+  const world = aZonedWorld({ a: 4, b: 4 }, { policies: [policy], taintBasedEvictions });
+  world.addPod('pe', 'a-0');
+  world.addPod('pn', 'b-0');
+  return world.running(20);
+}
+
+test('a silent node is Unknown and NoSchedule, its pods NotReady, and nothing is evicted', async () => {
+  await using world = await aWorldWith(edge());
+  await world.silentFor(1_200, 'a-0', 'b-0');
+  assert.equal(world.ready('a-0'), 'Unknown');
+  assert.deepEqual(world.taints('a-0'), ['unreachable:NoSchedule']);
+  assert.equal(world.podReady('pe'), 'False');
+  assert.deepEqual(world.evicted(), ['pn'], 'other nodes are emptied');
+  world.recover('a-0');
+  await world.advance(2);
+  assert.deepEqual(world.taints('a-0'), []);
+});
+
+test('with markPods: false its pods stay Ready', async () => {
+  await using world = await aWorldWith(detect(false));
+  await world.silentFor(600, 'a-0', 'b-0');
+  assert.deepEqual([world.ready('a-0'), world.podReady('pe'), world.podReady('pn')], ['Unknown', 'True', 'False']);
+  assert.deepEqual(world.evicted(), ['pn']);
+});
+
+test('when it is unhealthy for longer than evictAfter its pods are marked, and it is emptied', async () => {
+  const policy = detect(false, 300_000);
+  await using world = await aWorldWith(policy);
+  await world.silentFor(60, 'a-0');
+  const markedAt = world.writes.find(({ name, resource }) => resource === 'nodes' && name === 'a-0')?.atSeconds ?? NaN;
+  await world.advance(280);
+  assert.deepEqual([world.podReady('pe'), world.taints('a-0')], ['True', ['unreachable:NoSchedule']]);
+  await world.advance(60);
+  assert.equal(world.podReady('pe'), 'False');
+  assert.deepEqual(world.evicted(), ['pe']);
+  const afterSeconds = (world.evictedAtSeconds('pe') ?? NaN) - markedAt;
+  assert.ok(afterSeconds >= 299 && afterSeconds < 315, `${afterSeconds} s`);
+});
+
+test('evictAfter goes on after a restart', async () => {
+  const policy = detect(true, 300_000);
+  await using world = await aWorldWith(policy);
+  await world.silentFor(200, 'a-0');
+  await world.restart();
+  await world.advance(130);
+  assert.deepEqual(world.evicted(), []);
+  await world.advance(60);
+  assert.deepEqual(world.evicted(), ['pe']);
+});
+
+test('a node that is not Ready and reachable is not emptied either', async () => {
+  await using world = await aWorldWith(edge());
+  world.post('a-0', 'False');
+  await world.advance(600);
+  assert.deepEqual(world.taints('a-0'), ['not-ready:NoSchedule']);
+  assert.deepEqual(world.evicted(), []);
+});
+
+test('a taint of an administrator evicts its pods', async () => {
+  await using world = await aWorldWith(edge());
+  await world.silentFor(60, 'a-0');
+  world.setTaints('a-0', [{ key: 'example.com/empty', effect: 'NoExecute' }]);
+  await world.advance(5);
+  assert.deepEqual(world.evicted(), ['pe']);
+});
+
+test('a node that was being emptied keeps its pods from the moment at which the mode is set', async () => {
+  await using world = await aWorldWith(edge({ mode: 'Enforce' }));
+  world.addPod('later', 'a-0', [{ operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }]);
+  await world.silentFor(80, 'a-0');
+  assert.deepEqual(world.evicted(), ['pe']);
+  world.changeOptions({ policies: [edge()] });
+  await world.advance(600);
+  assert.deepEqual(world.evicted(), ['pe']);
+  world.changeOptions({ policies: [] });
+  await world.advance(5);
+  assert.deepEqual(world.evicted(), ['pe', 'later']);
+});
+
+test('what is held is explained, counted and recorded', async () => {
+  await using world = await aWorldWith(detect(false, 86_400_000));
+  await world.silentFor(120, 'a-0');
+  const withheld = world.decided('act-withheld').map(({ node, act, mode }) => `${node} ${act} ${mode}`);
+  assert.deepEqual(withheld.toSorted(), ['a-0 add-taints Detect', 'a-0 mark-pods-not-ready Detect']);
+  const { holds } = explainNode(world, 'a-0');
+  assert.deepEqual(
+    holds.map(({ kind }) => kind),
+    ['detect-only', 'pods-kept-ready'],
+  );
+  const page = describeNodeOutlook(explainNode(world, 'a-0'));
+  assert.match(page, /policy edge has mode Detect, so it gets no NoExecute taint and its pods are not evicted/u);
+  assert.match(
+    page,
+    /mode set to Enforce in the config file, or it is unhealthy for longer than detect.evictAfter in /u,
+  );
+  const metrics = world.meter.read();
+  assert.equal(metrics.get('node_lifecycle_held_nodes{reason="detect-only"}'), 1);
+  assert.equal(metrics.get('node_lifecycle_withheld_acts_total{policy="edge",act="add-taints"}'), 1);
+});
+
+test('in eviction mode its pods are not deleted either, until evictAfter is over', async () => {
+  await using world = await aWorldWith(detect(true, 600_000), false);
+  await world.silentFor(500, 'a-0', 'b-0');
+  assert.deepEqual(world.evicted(), ['pn']);
+  await world.advance(200);
+  assert.deepEqual(world.evicted(), ['pn', 'pe']);
+});
+
+const autonomous = { labels: { [autonomyLabel]: 'true' } };
+
+test('a pod whose label asks for it is kept where its policy permits it, and for as long as that', async () => {
+  const policy = aPolicy({ name: 'edge', podAutonomy: { evictAfterMs: 600_000 } });
+  await using world = await aWorldWith(policy);
+  for (const [pod, node] of [
+    ['kept', 'a-0'],
+    ['not-permitted', 'b-0'],
+  ] as const)
+    world.addPod(pod, node, [], autonomous);
+  await world.silentFor(500, 'a-0', 'b-0');
+  assert.deepEqual(world.evicted().toSorted(), ['not-permitted', 'pe', 'pn']);
+  assert.equal(world.podReady('kept'), 'False');
+  const page = describePodOutlook(explainPod(world, 'kept'));
+  assert.match(
+    page,
+    /its label nodelifecycle\/autonomy asks for it, and policy edge permits it \(podAutonomy\), until/u,
+  );
+  await world.advance(240);
+  assert.ok(world.evicted().includes('kept'), 'within a minute after it');
+  const afterSeconds = world.evictedAtSeconds('kept') ?? NaN;
+  assert.ok(afterSeconds >= 669, `${afterSeconds} s`);
+});
