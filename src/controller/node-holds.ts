@@ -200,6 +200,10 @@ class NodeHoldEvidence implements HoldEvidence {
     return this.#stages.policies.maintenanceOf(this.#node);
   }
 
+  get veto(): HoldEvidence['veto'] {
+    return this.#stages.policies.vetoOf(this.#node);
+  }
+
   /** Only the pass of this process counts. */
   get isUncounted(): boolean {
     return this.#options.controllers.nodeLifecycle && this.#stages.policies.maintenance.has(this.#node);

@@ -354,6 +354,11 @@ export class ControllerWorld {
     if (node !== undefined) this.#storeNode({ ...node, metadata: { ...node.metadata, labels } });
   }
 
+  /** Adds a label, or replaces its value. */
+  addLabel(name: string, key: string, value: string): void {
+    this.setLabels(name, { ...this.#apiNodes.get(name)?.metadata.labels, [key]: value });
+  }
+
   /**
    * A condition of the node, besides those of its kubelet; undefined status: removes it. `at`: its lastTransitionTime;
    * null: none.

@@ -6,6 +6,7 @@ const source = { kind: 'policy', policy: 'p' } as const;
 const evidence: Readonly<Record<EvictionHold, Partial<HoldEvidence>>> = {
   observed: { mode: { mode: 'Observe', source, untilMs: Infinity } },
   paused: { mode: { mode: 'Paused', source, untilMs: Infinity } },
+  veto: { veto: { kind: 'label', name: 'l', owner: null, policy: 'p', untilMs: Infinity } },
   'detect-only': { mode: { mode: 'Detect', source, untilMs: Infinity } },
   maintenance: {
     maintenance: { policy: 'p', untilMs: Infinity, hold: { by: [], untilMs: Infinity, endsWithSilence: false } },

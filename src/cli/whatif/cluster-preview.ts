@@ -180,6 +180,7 @@ function evidenceOf({ policies, zones }: ClusterEvaluation, node: string): HoldE
     ...noHolds,
     mode: policies.modeOf(node),
     maintenance: policies.maintenanceOf(node),
+    veto: policies.vetoOf(node),
     breaker: policies.openBreakerOf(node),
     emptying: policies.emptying.fullFor(node),
     isFullyDisrupted: zones.fullDisruption,

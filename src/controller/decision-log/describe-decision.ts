@@ -196,6 +196,7 @@ const evictionHolds: Readonly<Record<EvictionHold, string>> = {
   observed: 'the policy of the node has mode Observe (observed)',
   maintenance: 'the node is in planned maintenance (maintenance)',
   paused: 'the node is paused (paused)',
+  veto: 'another tool says that the node is not to be repaired (veto)',
   'detect-only': 'the policy of the node has mode Detect (detect-only)',
 };
 

@@ -2,7 +2,7 @@
 // words. The order of the rows is the order of precedence everywhere.
 import { zoneName } from '../../machinery/api/zone.ts';
 import type { Act, Hold, HoldEnd, HoldEvidence, HoldKind, HoldScope } from '../model/holds.ts';
-import { describeHoldSource } from '../model/policy.ts';
+import { describeHoldSource, describeVeto } from '../model/policy.ts';
 
 /** Begin and end of a hold that applies, in wall time. Absent: its beginning is not known; no end by time; the scope of its kind. */
 interface Applied {
@@ -100,6 +100,14 @@ const rows: readonly HoldRow[] = [
       return isUncounted ? { untilMs: nowMs + uncountedMs } : undefined;
     },
     words: ({ maintenance }) => `in planned maintenance${maintenance ? ` (policy ${maintenance.policy})` : ''}`,
+  },
+  {
+    kind: 'veto',
+    scope: 'node',
+    covers: evicting,
+    endsBy: 'time',
+    applies: ({ veto }) => veto && { untilMs: veto.untilMs },
+    words: ({ veto }) => (veto === undefined ? '' : describeVeto(veto)),
   },
   {
     kind: 'breaker',

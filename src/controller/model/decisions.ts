@@ -148,6 +148,8 @@ export type EvictionHold =
   | 'maintenance'
   | 'breaker'
   | 'hourly-limit'
+  /** Another tool says that the node is not to be repaired. */
+  | 'veto'
   /** The policy of the node has mode Detect. */
   | 'detect-only'
   | PolicyEvictionHold;

@@ -1,6 +1,6 @@
 /** Holds: what keeps an act from being done, and the evidence from which that follows. */
 import type { StaleReason } from './freshness.ts';
-import type { EmptyingStatus, HourlyLimit, Maintenance, NodeAct, NodeHold } from './policy.ts';
+import type { EmptyingStatus, HourlyLimit, Maintenance, NodeAct, NodeHold, Veto } from './policy.ts';
 import type { SilenceOutageClass } from './decisions.ts';
 
 /** What the controller does to a node or its pods, as far as something may hold it. */
@@ -44,6 +44,7 @@ export type HoldKind =
   | 'detect-only'
   | 'pods-kept-ready'
   | 'maintenance'
+  | 'veto'
   | 'breaker'
   | 'concurrency'
   | 'hourly-limit'
@@ -94,6 +95,8 @@ export interface HoldEvidence {
   /** The mode of its policy, or a pause. */
   readonly mode: NodeHold | undefined;
   readonly maintenance: Maintenance | undefined;
+  /** A mark of another tool. */
+  readonly veto: Veto | undefined;
   /** Its maintenance is over, and no pass has counted the node since: it may be one of many. */
   readonly isUncounted: boolean;
   readonly breaker: OpenBreaker | undefined;
@@ -126,6 +129,7 @@ export interface HoldEvidence {
 export const noHolds: HoldEvidence = {
   mode: undefined,
   maintenance: undefined,
+  veto: undefined,
   isUncounted: false,
   breaker: undefined,
   emptying: undefined,

@@ -1,5 +1,6 @@
 /** Policies: settings and a mode for the nodes that a label selector matches. */
 import type { LabelRequirement } from '../../machinery/api/label-selector.ts';
+import type { VetoOwner } from '../../machinery/api/vetoes.ts';
 
 /**
  * `Enforce`: acts. `Detect`: marks and taints NoSchedule, and evicts nothing for the health of its nodes. `Observe`: evaluates and
@@ -29,6 +30,8 @@ export interface NodePolicy extends EvictionLimits {
   readonly detect?: DetectRule | undefined;
   /** Absent: no pod may ask to be kept while its node is unhealthy. */
   readonly podAutonomy?: PodAutonomyRule | undefined;
+  /** Absent: marks of other tools mean nothing. */
+  readonly vetoes?: VetoRule | undefined;
   /** Undefined: the setting of the controller. */
   readonly nodeMonitorGracePeriodMs: number | undefined;
   readonly nodeStartupGracePeriodMs: number | undefined;
@@ -48,6 +51,29 @@ export interface NodePolicy extends EvictionLimits {
   readonly keepCompletedPods: boolean;
   /** Stands for an object that is invalid: its mode holds, and it sets nothing and replaces no other policy. */
   readonly isGuard?: true;
+}
+
+/** Marks of other tools that hold evictions for the health of the node. */
+export interface VetoRule {
+  /** The tools whose known marks count. */
+  readonly of: readonly VetoOwner[];
+  /** Keys of further labels and taints that count. */
+  readonly labels: readonly string[];
+  readonly taints: readonly string[];
+  /** For how long they hold, since the node is unhealthy. */
+  readonly maxDurationMs: number;
+}
+
+/** A mark of another tool that holds evictions for the health of a node. */
+export interface Veto {
+  readonly kind: 'annotation' | 'label' | 'taint';
+  /** Its key. */
+  readonly name: string;
+  /** The tool; null: not known. */
+  readonly owner: string | null;
+  readonly policy: string;
+  /** Wall time; Infinity: the node is Ready. */
+  readonly untilMs: number;
 }
 
 /** What mode Detect does to unhealthy nodes and their pods. */
@@ -325,4 +351,9 @@ export function describeSignal({ kind, name }: Pick<MaintenanceSignal, 'kind' | 
 export function describeMaxUnhealthy({ percent, count }: MaxUnhealthy): string {
   if (percent === undefined) return String(count);
   return count === undefined ? `${percent} %` : `${percent} %, at least ${count}`;
+}
+
+/** `annotation karpenter.sh/do-not-repair (Karpenter)`. */
+export function describeVeto({ kind, name, owner }: Pick<Veto, 'kind' | 'name' | 'owner'>): string {
+  return `${kind} ${name}${owner === null ? '' : ` (${owner})`}`;
 }

@@ -14,9 +14,11 @@ import type {
   PodKeeper,
   PolicySelection,
   SignalMeaning,
+  Veto,
 } from '../model/policy.ts';
 import { decideMaintenance } from './decide-maintenance.ts';
 import { decideNodeHold, unhealthySinceMs } from '../holds/decide-node-hold.ts';
+import { decideVeto, listVetoes } from './decide-veto.ts';
 import { deriveZone } from './derive-zone.ts';
 import { MaintenanceStarts, type SignalNames } from './maintenance-starts.ts';
 import { decideKeeper, selectClaims, selectPolicy } from './select-policy.ts';
@@ -114,6 +116,15 @@ export class NodePolicies {
     return all.toSorted((a, b) => (b.hold?.untilMs ?? 0) - (a.hold?.untilMs ?? 0) || b.untilMs - a.untilMs)[0];
   }
 
+  /** A mark of another tool that holds evictions for the health of this node now; undefined: none does. */
+  vetoOf(node: string): Veto | undefined {
+    const view = this.#options.nodes.get(node);
+    const claims = this.claimsOf(node);
+    if (view === undefined || claims.every(({ vetoes }) => vetoes === undefined)) return undefined;
+    const wallMs = this.#options.clock.nowMs();
+    return decideVeto(claims, view, { unhealthySinceMs: unhealthySinceMs(view, wallMs), wallMs });
+  }
+
   /** What a condition that is True on the node means now by the policies that claim it; undefined: none of them lists it. */
   meaningOf(view: NodeView, condition: string): SignalMeaning | undefined {
     const listing = this.claimsOf(view.name).filter(({ maintenance }) => maintenance?.conditions.includes(condition));
@@ -164,12 +175,20 @@ export class NodePolicies {
   /** Whether two states of a node have different policies, pauses or signals of maintenance. */
   differ(before: NodeView, after: NodeView): boolean {
     if (before.pause !== after.pause || this.differInMaintenance(before, after)) return true;
+    if (this.#differInVetoes(before, after)) return true;
     const { policies } = this.#options.options.current();
     if (policies.length === 0) return false;
     const [was, is] = [before, after].map(({ labels }) => {
       return selectClaims(labels, selectPolicy(labels, policies), policies).map(({ name }) => name);
     });
     return JSON.stringify(was) !== JSON.stringify(is);
+  }
+
+  #differInVetoes(before: NodeView, after: NodeView): boolean {
+    const rules = this.claimsOf(after.name).flatMap(({ vetoes }) => vetoes ?? []);
+    if (rules.length === 0) return false;
+    const [was, is] = [before, after].map((node) => JSON.stringify(rules.map((rule) => listVetoes(rule, node))));
+    return was !== is;
   }
 
   forget(node: string): void {

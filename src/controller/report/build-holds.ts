@@ -6,7 +6,7 @@ import type { RateRule, UnconfirmedReason } from '../model/decisions.ts';
 import type { Hold, HoldKind } from '../model/holds.ts';
 import type { Now } from '../model/node-state.ts';
 import { controllerNames, type ControllerSelection, type PolicySource } from '../model/options.ts';
-import type { BreakerStatus, EmptyingStatus, HoldSource, Maintenance, NodeHold } from '../model/policy.ts';
+import type { BreakerStatus, EmptyingStatus, HoldSource, Maintenance, NodeHold, Veto } from '../model/policy.ts';
 import { formatEstimate, formatPast, formatWallPast } from './format-time.ts';
 import type { ExplainedHold, FiguredHoldKind, PlainHoldKind, Unblocker } from './pages.ts';
 import type { AwaitedReport, ClusterReport, OutageHoldReport, PodBrief, ZoneReport } from './reports.ts';
@@ -19,6 +19,7 @@ export interface HoldDetails {
   readonly policySource: PolicySource;
   readonly mode: NodeHold | undefined;
   readonly maintenance: Maintenance | undefined;
+  readonly veto: Veto | undefined;
   readonly breaker: BreakerStatus | undefined;
   /** Of the policy whose places are taken. */
   readonly emptying: EmptyingStatus | undefined;
@@ -55,6 +56,7 @@ const explanations: Readonly<Record<FiguredHoldKind, (details: HoldDetails) => r
   'detect-only': (details) => buildDetectHold('detect-only', details),
   'pods-kept-ready': (details) => buildDetectHold('pods-kept-ready', details),
   maintenance: ({ maintenance, now }) => [buildMaintenanceHold(maintenance, now)],
+  veto: ({ veto, now }) => (veto === undefined ? [] : [buildVetoHold(veto, now)]),
   breaker: buildBreakerHolds,
   concurrency: ({ emptying, policySource }) =>
     emptying === undefined ? [] : [buildConcurrencyHold(emptying, policySource)],
@@ -167,6 +169,14 @@ function buildMaintenanceHold(maintenance: Maintenance | undefined, now: Now): E
     ...(hold.endsWithSilence ? [{ kind: 'silence' as const }] : []),
   ];
   return { kind: 'maintenance', policy, unblockedBy };
+}
+
+function buildVetoHold({ kind, name, owner, policy, untilMs }: Veto, now: Now): ExplainedHold {
+  const mark = { kind, name, owner };
+  const end: readonly Unblocker[] = Number.isFinite(untilMs)
+    ? [{ kind: 'veto-maximum', when: formatWallEstimate(untilMs, now) }]
+    : [];
+  return { kind: 'veto', policy, mark, unblockedBy: [{ kind: 'mark-removed', mark }, ...end] };
 }
 
 function buildConcurrencyHold({ policy, max, nodes }: EmptyingStatus, source: PolicySource): ExplainedHold {

@@ -39,8 +39,18 @@ function selectShown({ policies }: ActingStages): Readonly<Partial<Record<HoldKi
   const all = policies.inForce();
   const breaker = all.some((each) => each.breaker !== undefined) ? { breaker: 0 } : {};
   const concurrency = all.some((each) => each.emptying !== undefined) ? { concurrency: 0 } : {};
+  const detect = all.some(({ mode }) => mode === 'Detect') ? { 'detect-only': 0 } : {};
   const always = { observed: 0, paused: 0, maintenance: 0, unconfirmed: 0, stale: 0, 'full-disruption': 0 };
-  return { ...always, ...breaker, ...concurrency, outage: 0, unclassified: 0, awaited: 0, 'zone-stopped': 0 };
+  return {
+    ...always,
+    ...detect,
+    ...breaker,
+    ...concurrency,
+    outage: 0,
+    unclassified: 0,
+    awaited: 0,
+    'zone-stopped': 0,
+  };
 }
 
 /** Each node for which something may be due, with the first such act. */

@@ -25,6 +25,7 @@ import type {
   MaintenanceSignal,
   PolicyCount,
   PolicyMode,
+  Veto,
   SignalMeaning,
 } from '../model/policy.ts';
 import type { NodeState } from './classify-node-state.ts';
@@ -76,6 +77,10 @@ export type Unblocker =
   /** Maintenance is over, and the next pass counts the node. */
   | { readonly kind: 'counted' }
   | { readonly kind: 'pause-ends'; readonly when: Estimate }
+  /** The mark of another tool is removed from the node. */
+  | { readonly kind: 'mark-removed'; readonly mark: Pick<Veto, 'kind' | 'name' | 'owner'> }
+  /** The node is unhealthy for as long as a mark may hold it. */
+  | { readonly kind: 'veto-maximum'; readonly when: Estimate }
   /** The node is unhealthy for as long as mode Detect keeps its pods. */
   | { readonly kind: 'evict-after'; readonly when: Estimate }
   | { readonly kind: 'cooldown-ends'; readonly when: Estimate }
@@ -118,6 +123,8 @@ type FiguredHold =
   /** Predicted actions are decided, and not carried out. */
   | { readonly kind: 'observed'; readonly policy: string }
   | { readonly kind: 'paused'; readonly source: HoldSource }
+  /** A mark of another tool on the node: no NoExecute taint and no eviction for its health. */
+  | ({ readonly kind: 'veto' } & { readonly policy: string; readonly mark: Pick<Veto, 'kind' | 'name' | 'owner'> })
   /** Mode Detect: no NoExecute taint and no eviction for the health of the node. */
   | { readonly kind: 'detect-only'; readonly policy: string }
   /** Mode Detect with `markPods: false`. */

@@ -58,6 +58,7 @@ export function readClusterDetails(sources: ReportSources, cluster: ClusterRepor
     mode: sources.stages.policies.modeOf(''),
     outage: readOutage(sources),
     maintenance: undefined,
+    veto: undefined,
     breaker: undefined,
     emptying: undefined,
     awaited: undefined,

@@ -15,7 +15,7 @@ import type { FlappingReport } from '../model/flapping.ts';
 import { describeHoldKind } from '../holds/decide-holds.ts';
 import type { Act, HoldKind } from '../model/holds.ts';
 import type { OutOfServiceState } from '../model/out-of-service.ts';
-import type { BreakerStatus, EmptyingStatus, Maintenance, NodeHold } from '../model/policy.ts';
+import type { BreakerStatus, EmptyingStatus, Maintenance, NodeHold, Veto } from '../model/policy.ts';
 import { healthTaintsOf } from '../tainting/decide-taints.ts';
 import type { ZoneTally } from '../zones/plan-rates.ts';
 import { buildExplainedHolds, type HoldDetails } from './build-holds.ts';
@@ -199,6 +199,10 @@ export class NodeReport implements HoldDetails {
 
   get mode(): NodeHold | undefined {
     return this.#sources.stages.policies.modeOf(this.name);
+  }
+
+  get veto(): Veto | undefined {
+    return this.#sources.stages.policies.vetoOf(this.name);
   }
 
   get maintenance(): Maintenance | undefined {

@@ -166,6 +166,7 @@ const evictionHolds: ReadonlySet<HoldKind> = new Set<EvictionHold>([
   'observed',
   'paused',
   'detect-only',
+  'veto',
   'maintenance',
   'breaker',
   'hourly-limit',

@@ -1,10 +1,11 @@
 import { type Condition, conditionTimes, readConditions } from './conditions.ts';
 import { FieldReader } from './field-reader.ts';
-import { mapOf } from './json-map.ts';
+import { mapOf, ownValue } from './json-map.ts';
 import type { KubeObject } from './meta.ts';
 import { isOwnTaint, type Taint, taintTexts, taintTimes } from './taints.ts';
 import { cutText, listLimits, textCharsMax, valueCharsMax } from './limits.ts';
 import type { Labels } from './topology.ts';
+import { vetoAnnotations } from './vetoes.ts';
 
 /** Holds what makes the node or its pods worse: `"true"`, or until an RFC 3339 time. */
 export const pauseAnnotation = 'nodelifecycle/paused';
@@ -20,6 +21,7 @@ export const nodeAnnotations: readonly string[] = [
   fencedAnnotation,
   outOfServiceAnnotation,
   flappingAnnotation,
+  ...vetoAnnotations,
 ];
 
 /** A Node as on the wire; only the fields that are read or written. */
@@ -70,6 +72,8 @@ export interface NodeView {
   readonly outOfService?: string;
   /** The value of {@link flappingAnnotation}; absent without it. */
   readonly flapping?: string;
+  /** Keys of {@link vetoAnnotations} that it has with another value than `false`; absent without any. */
+  readonly vetoes?: readonly string[];
   /** `taints` are not all, so a list must not be written from them; absent: all. */
   readonly isTaintListCut?: boolean;
   /** Validation problems found while decoding. */
@@ -125,5 +129,10 @@ function withAnnotations(view: NodeView, annotations: Readonly<Record<string, un
     const value = annotations[name];
     return typeof value === 'string' ? [[field, cutText(value, charsMax)] as const] : [];
   });
-  return present.length === 0 ? view : { ...view, ...Object.fromEntries(present) };
+  const vetoes = vetoAnnotations.filter((name) => {
+    const value = ownValue(annotations, name);
+    return value !== undefined && value !== 'false';
+  });
+  if (present.length + vetoes.length === 0) return view;
+  return { ...view, ...Object.fromEntries(present), ...(vetoes.length > 0 && { vetoes }) };
 }

@@ -2,6 +2,7 @@ import { maintenanceConditions } from '../../machinery/api/conditions.ts';
 import { parseGoDuration } from '../../machinery/api/go-duration.ts';
 import { listRequirements } from '../../machinery/api/label-selector.ts';
 import { fencingTaints } from '../../machinery/api/taints.ts';
+import { vetoOwners } from '../../machinery/api/vetoes.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import {
   type DetectRule,
@@ -13,6 +14,7 @@ import {
   type OutOfServiceRule,
   type PolicyLimits,
   type PolicyZones,
+  type VetoRule,
   type ZoneSettings,
 } from '../../controller/model/policy.ts';
 import type { PolicyInput } from './policy-schema.ts';
@@ -36,6 +38,7 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     podAutonomy: policy.podAutonomy && { evictAfterMs: toMs(policy.podAutonomy.evictAfter) },
     nodeMonitorGracePeriodMs: parseDuration(policy.nodeMonitorGracePeriod),
     nodeStartupGracePeriodMs: parseDuration(policy.nodeStartupGracePeriod),
+    vetoes: policy.vetoes && decodeVetoes(policy.vetoes),
     maintenance: decodeMaintenance(policy.maintenance),
     limits: decodeLimits(policy.limits),
     outOfService: policy.outOfService && decodeOutOfService(policy.outOfService),
@@ -49,6 +52,11 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
 
 function decodeDetect({ markPods = true, evictAfter }: NonNullable<PolicyInput['detect']>): DetectRule {
   return { markPods, evictAfterMs: parseDuration(evictAfter) };
+}
+
+function decodeVetoes(rule: NonNullable<PolicyInput['vetoes']>): VetoRule {
+  const { of = vetoOwners, labels = [], taints = [], maxDuration } = rule;
+  return { of, labels, taints, maxDurationMs: toMs(maxDuration) };
 }
 
 function decodeMaintenance(maintenance: PolicyInput['maintenance']): MaintenanceRule | undefined {

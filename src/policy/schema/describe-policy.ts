@@ -22,6 +22,7 @@ export function describePolicy(policy: NodePolicy | undefined): string {
     ...describeGrace('nodeMonitorGracePeriod', nodeMonitorGracePeriodMs),
     ...describeGrace('nodeStartupGracePeriod', nodeStartupGracePeriodMs),
     ...describeMaintenance(maintenance),
+    ...describeVetoes(policy.vetoes),
     ...describeLimits(limits),
     ...describeOutOfService(outOfService),
     ...describeZones(zones),
@@ -54,6 +55,12 @@ function describeMaintenance(rule: MaintenanceRule | undefined): readonly string
   const together = Number.isFinite(maxTotalMs) ? `, ${formatGoDuration(maxTotalMs)} together` : '';
   const most = `${formatGoDuration(maxDurationMs)} at most${together}`;
   return [`maintenance [${[...conditions, ...taints].join(' ')}]${silent} for ${most}`];
+}
+
+function describeVetoes(rule: NodePolicy['vetoes']): readonly string[] {
+  if (rule === undefined) return [];
+  const { of, labels, taints, maxDurationMs } = rule;
+  return [`vetoes [${[...of, ...labels, ...taints].join(' ')}] for ${formatGoDuration(maxDurationMs)} at most`];
 }
 
 function describeZones(zones: NodePolicy['zones']): readonly string[] {

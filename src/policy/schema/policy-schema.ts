@@ -7,6 +7,7 @@ import { goDurationText } from '../../machinery/api/go-duration.ts';
 import { policiesMax } from '../../machinery/api/node-lifecycle-policy.ts';
 import { autonomyLabel } from '../../machinery/api/pod.ts';
 import { fencingTaints } from '../../machinery/api/taints.ts';
+import { knownVetoes, vetoOwners } from '../../machinery/api/vetoes.ts';
 import { mapOf } from '../../machinery/api/json-map.ts';
 import { policyModes } from '../../controller/model/policy.ts';
 
@@ -85,6 +86,27 @@ const maintenance = fields({
     .optional()
     .describe('How long all of them together count in one outage of a node. If not set: twice maxDuration'),
 });
+
+const vetoes = fields({
+  of: z
+    .array(z.enum(vetoOwners, { error: `one of ${vetoOwners.join(', ')}` }), {
+      error: `a list of at most ${vetoOwners.length} of ${vetoOwners.join(', ')}`,
+    })
+    .max(vetoOwners.length, { error: `a list of at most ${vetoOwners.length} of ${vetoOwners.join(', ')}` })
+    .optional()
+    .describe(`The tools whose marks hold: ${describeKnownVetoes()}. If not set: all of them`),
+  labels: shortList(keySchema, 'label keys')
+    .optional()
+    .describe('Further labels that hold, with any value but false. None if not set'),
+  taints: shortList(taintKeySchema, 'keys of taints')
+    .optional()
+    .describe('Further taints that hold, with any effect. None if not set'),
+  maxDuration: duration.describe('How long they hold evictions, since the node is unhealthy'),
+});
+
+function describeKnownVetoes(): string {
+  return knownVetoes.map(({ of, kind, name }) => `${of} (${kind} ${name})`).join(', ');
+}
 
 const outOfService = fields({
   conditions: shortList(conditionTypeSchema, 'types of conditions')
@@ -261,6 +283,9 @@ const policySpecShape = {
     .describe(
       'What means planned maintenance: meanwhile these nodes get no NoExecute taint for their health, keep their pods, and do not count as disrupted',
     ),
+  vetoes: vetoes
+    .optional()
+    .describe('Marks of other tools that hold NoExecute taints and evictions for the health of these nodes'),
   limits: limits
     .optional()
     .describe(

@@ -21,6 +21,7 @@ export function validatePolicies(policies: readonly PolicyInput[]): readonly str
     ...policies.flatMap(validateOuterDomain),
     ...policies.flatMap(validateFlapping),
     ...policies.flatMap(validateDetect),
+    ...policies.flatMap(validateVetoes),
     ...policies.flatMap(({ evictReachable }, index) => {
       return validateDuration(evictReachable?.timeout, ['policies', index, 'evictReachable', 'timeout']);
     }),
@@ -101,6 +102,19 @@ function validateDetect({ mode, detect, podAutonomy }: PolicyInput, index: numbe
     ...(isOther ? [refusal(path, 'absent unless mode is Detect', detect)] : []),
     ...validateDuration(detect?.evictAfter, [...path, 'evictAfter']),
     ...validateDuration(podAutonomy?.evictAfter, ['policies', index, 'podAutonomy', 'evictAfter']),
+  ];
+}
+
+/** A taint that follows from the health of the node would hold what follows from it. */
+function validateVetoes({ vetoes }: PolicyInput, index: number): readonly string[] {
+  if (vetoes === undefined) return [];
+  const path = ['policies', index, 'vetoes'];
+  const { of, labels = [], taints = [], maxDuration } = vetoes;
+  const isEmpty = of?.length === 0 && labels.length === 0 && taints.length === 0;
+  return [
+    ...(isEmpty ? [refusal(path, 'set with at least one tool, label or taint', vetoes)] : []),
+    ...validateNone(taints, silenceTaints, [...path, 'taints']),
+    ...validateDuration(maxDuration, [...path, 'maxDuration']),
   ];
 }
 

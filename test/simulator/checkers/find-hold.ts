@@ -107,12 +107,14 @@ function isPausedByAnnotation(run: Run, name: string): boolean {
 
 /** Mode Detect, or a pod that asks by its label; as long as every cache says so. */
 function whyKept(
-  { mode, detect, podAutonomy }: NodePolicy,
+  { mode, detect, podAutonomy, vetoes }: NodePolicy,
   run: Run,
   { line, node }: Pick<Act, 'line' | 'node'>,
 ): string | undefined {
   const left = (evictAfterMs = Infinity): number => unhealthyLeftMs(run, node, evictAfterMs);
   if (mode === 'Detect' && left(detect?.evictAfterMs) > marginMs) return 'a policy of the node has mode Detect';
+  if (vetoes !== undefined && isMarked(run, node) && left(vetoes.maxDurationMs) > marginMs)
+    return 'another tool marked the node';
   if (podAutonomy === undefined || line.resource !== 'pods') return undefined;
   const key = objectKey('default', line.name);
   const { informers, lifecycle } = run.manager;
@@ -120,6 +122,14 @@ function whyKept(
     (pod) => pod?.labels[autonomyLabel] === 'true',
   );
   return asks && left(podAutonomy.evictAfterMs) > marginMs ? 'the pod asks to be kept' : undefined;
+}
+
+/** By every version. */
+function isMarked(run: Run, name: string): boolean {
+  const label = 'remediation.medik8s.io/exclude-from-remediation';
+  return versionsOf(run, name).every((node) => {
+    return node !== undefined && ((node.vetoes?.length ?? 0) > 0 || (node.labels[label] ?? 'false') !== 'false');
+  });
 }
 
 /** Until a node has been unhealthy for this time, by every version; Infinity: none of the times is known. */

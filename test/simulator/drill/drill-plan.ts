@@ -69,12 +69,12 @@ export interface Drill {
   /** A silent node that is in planned maintenance until this time. */
   readonly maintenance?: { readonly node: string; readonly untilMs: number };
   /**
-   * A silent node: it gets no NoExecute taint (`node`), and its pods no mark either (`ready-pods`), or its pods of before are not
-   * deleted (`asking-pods`), until it has been unhealthy for this time.
+   * A silent node: it gets no NoExecute taint (`node`, `vetoed`), and its pods no mark either (`ready-pods`), or its pods of before are
+   * not deleted (`asking-pods`), until it has been unhealthy for this time.
    */
   readonly detected?: {
     readonly node: string;
-    readonly keeps: 'node' | 'ready-pods' | 'asking-pods';
+    readonly keeps: 'node' | 'vetoed' | 'ready-pods' | 'asking-pods';
     readonly evictAfterMs: number;
   };
   /** Each of them is alone in the zone of its policy: it does not wait for a token. */

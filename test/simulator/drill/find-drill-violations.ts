@@ -116,7 +116,7 @@ function findWrongTaints(context: DrillContext): readonly DrillViolation[] {
       const promptMs = Math.max(fromMs, writtenMs) + slackMs;
       check('NoSchedule', promptMs);
       const heldMs = span.fromMs + (drill.maintenance?.node === subject ? drill.maintenance.untilMs : 0);
-      const detectedMs = fromMs + evictAfterMs(drill, subject, ['node', 'ready-pods']);
+      const detectedMs = fromMs + evictAfterMs(drill, subject, ['node', 'vetoed', 'ready-pods']);
       const waitMs = noExecuteWaitMs(context, subject, stateAt(states, fromMs)?.zone ?? '');
       const dueMs = ready === 'True' ? promptMs : Math.max(detectedMs, startedMs, heldMs) + waitMs;
       if (ready === 'True' || drill.mayBeHeld !== true) check('NoExecute', dueMs);

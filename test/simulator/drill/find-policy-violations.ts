@@ -59,6 +59,7 @@ function findEarlyEvictions(context: PolicyContext): readonly PolicyViolation[] 
   );
   const kept = {
     node: tainted.map(({ atMs }) => atMs),
+    vetoed: tainted.map(({ atMs }) => atMs),
     'ready-pods': [...tainted, ...marks].map(({ atMs }) => atMs),
     'asking-pods': deleted,
   }[keeps];

@@ -1,6 +1,7 @@
-// A policy with mode Detect, or one that lets pods ask to be kept, which changes while the faults last. It has a random source of its
+// A policy with mode Detect, or one that lets pods ask to be kept or other tools mark their nodes, which changes while the faults last. It has a random source of its
 // own, so that the seeds without it have the story that they had before.
-import type { NodePolicy } from '../../../src/controller/model/policy.ts';
+import type { NodePolicy, VetoRule } from '../../../src/controller/model/policy.ts';
+import { vetoAnnotations, vetoOwners } from '../../../src/machinery/api/vetoes.ts';
 import { SeededRandom } from '../../../src/hollow-cluster/kubelet/faults/seeded-random.ts';
 import type { Random } from '../../../src/machinery/ports/random.ts';
 import type { ClusterPlan } from '../../../src/simulator/cluster/cluster-plan.ts';
@@ -19,11 +20,12 @@ export function planDetect(seed: number, { nodes }: ClusterPlan, span: Span): re
   if (!chance(random, share)) return [];
   const names = nodes.map(({ name }) => name);
   const partMs = Math.floor((span.untilMs - span.fromMs) / changes);
-  return Array.from({ length: changes }, (_, part) => {
-    const atMs = span.fromMs + part * partMs;
+  return Array.from({ length: changes }, (_, index) => {
+    const atMs = span.fromMs + index * partMs;
     const policies = [drawPolicy(random, names)];
     const settings: PlannedFault = { atMs, forMs: partMs, fault: { kind: 'settings', change: { policies } } };
-    return [settings, silence(random, names, { fromMs: atMs, untilMs: atMs + partMs }), autonomy(random, atMs)];
+    const part = { fromMs: atMs, untilMs: atMs + partMs };
+    return [settings, silence(random, names, part), autonomy(random, atMs), mark(random, names, part)];
   }).flat();
 }
 
@@ -33,11 +35,21 @@ function drawPolicy(random: Random, names: readonly string[]): NodePolicy {
   const evictAfterMs = oneOf(random, [undefined, 10_000, 60_000]);
   const detect = oneOf(random, [undefined, { markPods: false, evictAfterMs }, { markPods: true, evictAfterMs }]);
   const podAutonomy = oneOf(random, [undefined, { evictAfterMs: 20_000 }, { evictAfterMs: 90_000 }]);
-  return {
-    ...makePolicy(chosen.length === 0 ? names : chosen, mode),
-    ...(mode === 'Detect' && { detect }),
-    podAutonomy,
-  };
+  const vetoes = oneOf(random, [undefined, vetoRule(15_000), vetoRule(90_000)]);
+  const policy = makePolicy(chosen.length === 0 ? names : chosen, mode);
+  return { ...policy, ...(mode === 'Detect' && { detect }), podAutonomy, vetoes };
+}
+
+/** Every known mark holds. */
+export function vetoRule(maxDurationMs: number): VetoRule {
+  return { of: vetoOwners, labels: [], taints: [], maxDurationMs };
+}
+
+function mark(random: Random, names: readonly string[], { fromMs, untilMs }: Span): PlannedFault {
+  const atMs = Math.round(between(random, fromMs, untilMs));
+  const value = oneOf(random, ['true', 'when-failed', 'false']);
+  const key = oneOf(random, vetoAnnotations);
+  return { atMs, forMs: untilMs - atMs, fault: { kind: 'annotation', node: oneOf(random, names), key, value } };
 }
 
 /** Of a node that has time to become Unknown. */

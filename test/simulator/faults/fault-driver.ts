@@ -8,7 +8,7 @@ import { beginMaintenance, editTaints, fence } from './administrator.ts';
 import { addNetworkFault, isChosen } from './network-faults.ts';
 import { addTemporaryNodes } from './temporary-nodes.ts';
 import { enlarge, shrinkOthers } from './large-objects.ts';
-import { beginUserAct, removeFinalizers, removePauses } from './user-acts.ts';
+import { beginUserAct, removeFinalizers, removeAnnotations } from './user-acts.ts';
 import {
   type ClusterFault,
   isNetworkFault,
@@ -137,8 +137,8 @@ export class FaultDriver {
     const attempt = (act: () => void): void => this.#try(act);
     const lasting = [...this.#lasting.keys()];
     if (lasting.every(({ kind }) => kind !== 'finalizer')) removeFinalizers(this.#world, attempt);
-    const paused = lasting.flatMap((fault) => (fault.kind === 'annotation' ? [fault.node] : []));
-    removePauses(this.#world, paused, attempt);
+    const annotated = lasting.flatMap((fault) => (fault.kind === 'annotation' ? [`${fault.node} ${fault.key}`] : []));
+    removeAnnotations(this.#world, annotated, attempt);
     const large = lasting.flatMap((fault) => (fault.kind === 'large-object' ? [fault.node] : []));
     shrinkOthers(this.#world.storage, large, attempt);
   }

@@ -2,6 +2,7 @@
 import { mapOf } from '../../../src/machinery/api/json-map.ts';
 import type { KubeObject } from '../../../src/machinery/api/meta.ts';
 import { pauseAnnotation } from '../../../src/machinery/api/node.ts';
+import { vetoAnnotations } from '../../../src/machinery/api/vetoes.ts';
 import { autonomyLabel, type Pod } from '../../../src/machinery/api/pod.ts';
 import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { toleratesHealthFor, appLabel } from '../../../src/simulator/cluster/workload.ts';
@@ -47,12 +48,15 @@ function annotate({ storage, timeline }: World, { node, key, value }: Of<'annota
   return () => set(null);
 }
 
-/** Pauses of other nodes than these, which a restore of etcd brought back. */
-export function removePauses({ storage }: World, paused: readonly string[], attempt: Try): void {
+const written = [pauseAnnotation, ...vetoAnnotations];
+
+/** Removes what a restore of etcd brought back: annotations of nodes but these (`node key`). */
+export function removeAnnotations({ storage }: World, lasting: readonly string[], attempt: Try): void {
   for (const { metadata } of storage.list('nodes')) {
     const { name = '', annotations } = metadata;
-    if (annotations?.[pauseAnnotation] === undefined || paused.includes(name)) continue;
-    const change = { metadata: { annotations: { [pauseAnnotation]: null } } };
+    const restored = written.filter((key) => annotations?.[key] !== undefined && !lasting.includes(`${name} ${key}`));
+    if (restored.length === 0) continue;
+    const change = { metadata: { annotations: Object.fromEntries(restored.map((key) => [key, null])) } };
     attempt(() => storage.merge('nodes', { name }, change));
   }
 }

@@ -163,6 +163,21 @@ export const meetingDefects: readonly Mutant[] = [
     find: 'return rule === undefined || untilMs <= wallMs ?',
     replace: 'return rule === undefined || untilMs <= 0 ?',
   },
+  // marks of other tools
+  {
+    name: 'veto-ignored',
+    what: 'a node that another tool marked is emptied although its policy lets the mark hold',
+    file: 'controller/holds/decide-holds.ts',
+    find: 'applies: ({ veto }) => veto && { untilMs: veto.untilMs },',
+    replace: 'applies: ({ veto }) => (veto === undefined ? undefined : undefined),',
+  },
+  {
+    name: 'veto-without-end',
+    what: 'a node that another tool marked, and never unmarks, is never emptied',
+    file: 'controller/policies/decide-veto.ts',
+    find: 'const untilMs = unhealthySinceMs + (rule?.maxDurationMs ?? 0);',
+    replace: 'const untilMs = unhealthySinceMs + (rule?.maxDurationMs ?? 0) + 3_600_000;',
+  },
   // flapping nodes
   {
     name: 'flapping-level-lost',

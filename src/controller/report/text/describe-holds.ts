@@ -1,7 +1,7 @@
 // Holds as text: why nothing is done now, and what would end it.
 import { nodeLeaseNamespace } from '../../../machinery/api/resources.ts';
 import { describeBreakerCount } from '../../model/decisions.ts';
-import { describeHoldSource, type MaintenanceSignal } from '../../model/policy.ts';
+import { describeHoldSource, describeVeto, type MaintenanceSignal } from '../../model/policy.ts';
 import type { ExplainedHold, Unblocker } from '../pages.ts';
 import { estimateText, type Row, secondsText, textOf, type Texts } from './format-page.ts';
 
@@ -37,6 +37,8 @@ const holdReasons: Texts<'kind', Exclude<ExplainedHold, { readonly words: string
     `policy ${policy} has mode Detect with markPods: false, so its pods are not marked NotReady`,
   maintenance: ({ policy }) =>
     `in planned maintenance${policy === null ? '' : ` (policy ${policy})`}, so it gets no NoExecute taint and its pods are not evicted for its health`,
+  veto: ({ policy, mark }) =>
+    `${describeVeto(mark)} says that it is not to be repaired, which policy ${policy} lets hold: it gets no NoExecute taint and its pods are not evicted for its health`,
   breaker: ({ policy, ...count }) =>
     `the breaker of policy ${policy} is open: ${describeBreakerCount(count)}; its nodes get no NoExecute taint, and no pod is evicted for the health of its node`,
   stale: ({ reason }) => `watch streams are stale (${reason}), so node health evaluation is paused`,
@@ -87,6 +89,8 @@ const unblockers: Texts<'kind', Unblocker> = {
   token: ({ when }) => `its token is there ${estimateText(when)}`,
   'node-emptied': ({ nodes }) => `${anyOf(nodes)} emptied or recovered`,
   'pause-ends': ({ when }) => `the pause ends ${estimateText(when)}`,
+  'mark-removed': ({ mark }) => `${mark.kind} ${mark.name} removed`,
+  'veto-maximum': ({ when }) => `it is unhealthy for longer than vetoes.maxDuration ${estimateText(when)}`,
   'evict-after': ({ when }) => `it is unhealthy for longer than detect.evictAfter ${estimateText(when)}`,
   permission: ({ needed }) => `RBAC grants ${needed}`,
   'nodes-ready': ({ zone, count }) =>
@@ -105,6 +109,7 @@ const timelessUnblockers: Readonly<Partial<Record<Unblocker['kind'], string>>> =
   'refusal-timeout': 'it is deleted',
   token: 'its token is there',
   'pause-ends': 'the pause ends',
+  'veto-maximum': 'it is unhealthy for longer than vetoes.maxDuration',
   'evict-after': 'it is unhealthy for longer than detect.evictAfter',
 };
 

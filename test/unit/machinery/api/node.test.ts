@@ -27,6 +27,14 @@ test('timestamps: whole seconds for Time, six digits for MicroTime, undefined fo
   for (const bad of [undefined, null, '', 'yesterday', 7, {}]) assert.equal(parseTimestamp(bad), undefined);
 });
 
+test('a node has the known marks of other tools whose value is not false, and no field without any', () => {
+  const marksOf = (annotations: Readonly<Record<string, string>>): readonly string[] | undefined =>
+    transformNode({ metadata: { name: 'n', uid: 'u', annotations } } as never).vetoes;
+  const both = { 'karpenter.sh/do-not-repair': 'true', 'cluster.x-k8s.io/skip-remediation': '' };
+  assert.deepEqual(marksOf(both), Object.keys(both));
+  assert.equal(marksOf({ 'karpenter.sh/do-not-repair': 'false', 'example.com/other': 'true' }), undefined);
+});
+
 test('keys and paths', () => {
   assert.equal(objectKey('ns', 'p'), 'ns/p');
   assert.equal(objectKey(undefined, 'n'), 'n');

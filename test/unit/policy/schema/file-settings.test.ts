@@ -35,7 +35,7 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, limits, outOfService, flapping, evictReachable, keepCompletedPods';
+  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, vetoes, limits, outOfService, flapping, evictReachable, keepCompletedPods';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 const many = Array.from({ length: 21 }, (_, place) => `label-${place}`);
@@ -280,6 +280,19 @@ const malformed: readonly (readonly [unknown, string])[] = [
     aPolicyWith({ mode: 'Detect', detect: { after: '1h' } }),
     'policies[0].detect.after: unknown field; accepted: markPods, evictAfter',
   ],
+  [
+    aPolicyWith({ vetoes: { of: [], maxDuration: '1h' } }),
+    'policies[0].vetoes: must be set with at least one tool, label or taint (got {"of":[],"maxDuration":"1h"})',
+  ],
+  [
+    aPolicyWith({ vetoes: { of: ['kured'], maxDuration: '1h' } }),
+    'policies[0].vetoes.of[0]: must be one of karpenter, medik8s, gardener, cluster-api (got "kured")',
+  ],
+  [
+    aPolicyWith({ vetoes: { taints: ['node.kubernetes.io/unreachable'], maxDuration: '1h' } }),
+    'policies[0].vetoes.taints[0]: must be none of node.kubernetes.io/unreachable, node.kubernetes.io/not-ready, node.kubernetes.io/out-of-service (got "node.kubernetes.io/unreachable")',
+  ],
+  [aPolicyWith({ vetoes: {} }), `policies[0].vetoes.maxDuration: must be ${duration} (missing)`],
   [aPolicyWith({ podAutonomy: {} }), `policies[0].podAutonomy.evictAfter: must be ${duration} (missing)`],
   [
     aPolicyWith({ podAutonomy: { evictAfter: '0s' } }),
@@ -423,6 +436,7 @@ test('a policy with all fields', () => {
     evictReachable: { timeout: '15m' },
     keepCompletedPods: true,
     podAutonomy: { evictAfter: '8h' },
+    vetoes: { of: ['karpenter'], labels: ['example.com/keep'], taints: ['example.com/debug'], maxDuration: '2h' },
   };
   assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
     {
@@ -436,6 +450,12 @@ test('a policy with all fields', () => {
       mode: 'Observe',
       detect: undefined,
       podAutonomy: { evictAfterMs: 28_800_000 },
+      vetoes: {
+        of: ['karpenter'],
+        labels: ['example.com/keep'],
+        taints: ['example.com/debug'],
+        maxDurationMs: 7_200_000,
+      },
       nodeMonitorGracePeriodMs: 90_000,
       nodeStartupGracePeriodMs: 500,
       maintenance: {
@@ -494,6 +514,12 @@ test('mode Detect marks pods and has no end if nothing else is set', () => {
   assert.deepEqual(detecting({}), { detect: { markPods: true, evictAfterMs: undefined }, podAutonomy });
   const both = { markPods: false, evictAfter: '24h' };
   assert.deepEqual(detecting(both), { detect: { markPods: false, evictAfterMs: 86_400_000 }, podAutonomy });
+});
+
+test('the marks of all known tools hold if none is named', () => {
+  const [policy] = readFileSettings({ policies: [aPolicyWith({ vetoes: { maxDuration: '1h' } })] }).settings.policies;
+  const of = ['karpenter', 'medik8s', 'gardener', 'cluster-api'];
+  assert.deepEqual(policy?.vetoes, { of, labels: [], taints: [], maxDurationMs: 3_600_000 });
 });
 
 test('maintenance is what its condition says if none is set, twice its maximum in all', () => {
