@@ -364,6 +364,7 @@ export class Reflector<T extends object> {
       const error = await this.#drain(stream, handler, guard);
       if (error !== undefined) return errorOutcome(error);
     } catch (error) {
+      if (!opened && isSent(error)) this.#noteUnverified(this.#stepStartedAtMs);
       const failure = streamFailure(error, opened, guard.tripped);
       if (failure !== undefined) return failure;
       by = guard.tripped ? 'guard' : 'lost';
@@ -379,8 +380,13 @@ export class Reflector<T extends object> {
     meter.add(reflectorWatches, 1, this.#labels);
     const stream = await api.watch(resource, { ...this.#watchOptions(step), timeoutSeconds, signal });
     this.#contact.answered();
-    if (!this.#isVerified) this.#unverifiedSinceMs ??= this.#options.clock.monotonicMs();
+    this.#noteUnverified(this.#options.clock.monotonicMs());
     return stream;
+  }
+
+  /** The server was there at this time, or may have been, and its version is not known. */
+  #noteUnverified(atMs: number): void {
+    if (!this.#isVerified) this.#unverifiedSinceMs ??= atMs;
   }
 
   #watchOptions(step: StreamStep): WatchOptions {
@@ -437,6 +443,11 @@ function requestFailure(error: unknown, laterPage: boolean): StepOutcome {
   if (!(error instanceof ApiError)) return { end: { kind: 'undecodable' }, message: messageOf(error), cause: error };
   const { reason, retryAfterMs, message } = error;
   return { end: { kind: 'refused', reason, laterPage }, retryAfterMs, message };
+}
+
+/** A request without an answer: the server may have received it, and worked on since then. */
+function isSent(error: unknown): boolean {
+  return error instanceof ApiError && error.reason === 'timeout';
 }
 
 const lostReasons: readonly ApiReason[] = ['unavailable', 'timeout', 'aborted'];

@@ -210,6 +210,27 @@ describe('an informer that lists again', () => {
     assert.deepEqual([second.closed, world.relists('unverified')], [false, 0]);
   });
 
+  for (const [attempts, relists] of [
+    [1, 0],
+    [2, 1],
+  ] as const)
+    test(`watches that are not answered for 10 s may have been received: ${attempts} of them, ${relists} lists`, async () => {
+      world.api.holdsChecks = true;
+      await (await world.synced('n1')).fail('unavailable');
+      for (let left = attempts as number; left > 0; left -= 1) {
+        const unanswered = world.api.nextWatch();
+        await world.clock.advance(10_000);
+        await unanswered.refuse(new ApiError({ reason: 'timeout', message: 'scripted' }));
+        while (world.api.waiting === 0) await world.clock.advance(500);
+      }
+      await nextWatchAt('100');
+      // The storage may have been restored while the answers were awaited, and have passed 100 since.
+      await world.api.checks.at(-1)?.answer(versioned('101'));
+      await world.clock.advance(retryMs);
+      if (relists > 0) await answerRestored(world.api.nextList());
+      assert.equal(world.relists('unverified'), relists);
+    });
+
   test('one answer that is lost among 429 leaves the stream open', async () => {
     const lost = new ApiError({ reason: 'timeout', message: 'scripted' });
     world.api.holdsChecks = true;
