@@ -7,7 +7,7 @@ import { type CommandIo, exitFailure, exitSuccess, printNote, usageError } from 
 import type { Read } from '../../machinery/yaml/yaml-text.ts';
 import { buildPolicyWarnings } from '../../policy/schema/build-policy-warnings.ts';
 import { settingsOf } from '../simulate/scenario-settings.ts';
-import { buildPreview } from '../whatif/cluster-preview.ts';
+import { buildPreview, type PreviewOptions } from '../whatif/cluster-preview.ts';
 import { comparePreviews } from '../whatif/compare-previews.ts';
 import { describeWhatif } from '../whatif/describe-whatif.ts';
 import { whatifFlags } from './flags.ts';
@@ -47,6 +47,10 @@ function readBoth({ policies, config }: WhatifValues): Read<ConfigPair> {
   return { value: { before: before.value, after: after.value } };
 }
 
+function withPodGc(config: ConfigPair['before']['config']): PreviewOptions {
+  return { ...config, podGc: config.controllers.podGc ? config : undefined };
+}
+
 async function compare({ before, after }: ConfigPair, values: WhatifValues, io: CommandIo): Promise<number> {
   const logger = PinoLogger.create({ format: values.logFormat, verbosity: values.v });
   const connection = await connect({ command: 'whatif', ...values, logger }, io);
@@ -57,7 +61,10 @@ async function compare({ before, after }: ConfigPair, values: WhatifValues, io: 
     return exitFailure;
   }
   const { state } = read;
-  const previews = [buildPreview(state, before.config), buildPreview(state, after.config, before.config)] as const;
+  const previews = [
+    buildPreview(state, withPodGc(before.config)),
+    buildPreview(state, withPodGc(after.config), before.config),
+  ] as const;
   const report = comparePreviews(...previews, { atMs: state.atMs, all: values.all });
   io.stdout(
     values.output === 'json' ? `${escapeJsonControls(JSON.stringify(report, undefined, 2))}\n` : describeWhatif(report),

@@ -49,6 +49,16 @@ export const controllerFlags = [
       'Number of terminated pods above which the pod garbage collector deletes the oldest; 0 disables this',
       { default: defaultPodGcOptions.terminatedPodGcThreshold, range: { min: 0 }, live: true },
     ),
+    flag.integer(
+      'terminated-pod-gc-per-node',
+      'Number of terminated pods of one node above which the pod garbage collector deletes the oldest; 0 disables this',
+      { default: 0, range: { min: 0 }, live: true },
+    ),
+    flag.duration(
+      'terminated-pod-gc-age',
+      'How long after it completed the pod garbage collector deletes a terminated pod; never if not set',
+      { range: { above: 0 }, live: true },
+    ),
   ]),
   ...flagGroup('Node health', [
     flag.duration(

@@ -7,7 +7,8 @@ import { zoneLevels, zoneName } from '../../machinery/api/zone.ts';
 import { graceOf, missing, readyOf } from '../../controller/health/assess-node.ts';
 import { decideHold, describeHoldKind, holdsOf } from '../../controller/holds/decide-holds.ts';
 import { type Act, type HoldEvidence, noHolds } from '../../controller/model/holds.ts';
-import type { ControllerOptions } from '../../controller/model/options.ts';
+import type { ControllerOptions, PodGcOptions } from '../../controller/model/options.ts';
+import { decideTerminated } from '../../controller/pod-gc/decide-collection.ts';
 import { assessOutOfService } from '../../controller/out-of-service/assess-out-of-service.ts';
 import { decideOrder } from '../../controller/out-of-service/decide-order.ts';
 import type { PolicyStage } from '../../controller/policies/policy-stage.ts';
@@ -19,7 +20,7 @@ import type { ClusterPreview, NodePreview, PolicyPreview, PreviewHold, TaintPrev
 /** `before`: the options that were in force until now. */
 export function buildPreview(
   state: ClusterState,
-  options: ControllerOptions,
+  options: PreviewOptions,
   before: ControllerOptions = options,
 ): ClusterPreview {
   const evaluation = new ClusterEvaluation(state, options, before);
@@ -35,8 +36,18 @@ export function buildPreview(
         .map((zone) => [zoneName(zone), buildZone(evaluation, zone)]),
     ),
     policies: new Map(evaluation.policies.counts().map((count) => [count.policy, buildPolicy(evaluation, count)])),
+    podsNotKept: options.podGc === undefined ? null : countNotKept(state, options.podGc),
     fullDisruption: zones.fullDisruption,
   };
+}
+
+/** `podGc`: undefined where the pod garbage collector does not run. */
+export interface PreviewOptions extends ControllerOptions {
+  readonly podGc?: PodGcOptions | undefined;
+}
+
+function countNotKept({ pods, atMs }: ClusterState, options: PodGcOptions): number {
+  return decideTerminated([...pods.values()].flat(), options, atMs).pods.length;
 }
 
 function buildNode(evaluation: ClusterEvaluation, node: NodeView, pods: readonly PodView[]): NodePreview {

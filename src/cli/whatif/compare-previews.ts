@@ -37,6 +37,8 @@ export interface Effects {
   readonly outOfServiceAdded: readonly string[];
   readonly podsEvicted: { readonly before: number; readonly after: number };
   readonly podsHeld: { readonly before: number; readonly after: number };
+  /** Completed pods that the pod garbage collector does not keep; null: it does not run. */
+  readonly podsNotKept: { readonly before: number | null; readonly after: number | null };
   readonly evictionsBegin: readonly string[];
   readonly evictionsHeld: readonly string[];
   /** Kept from new pods because they recover often, and not before; kept before, and released after it. */
@@ -101,6 +103,7 @@ function effectsOf(before: ClusterPreview, after: ClusterPreview): Effects {
     outOfServiceAdded: where((was, is) => was.outOfService !== 'added' && is.outOfService === 'added'),
     podsEvicted: totals(before, after, 'podsEvicted'),
     podsHeld: totals(before, after, 'podsHeld'),
+    podsNotKept: { before: before.podsNotKept, after: after.podsNotKept },
     evictionsBegin: where((before, after) => after.podsEvicted > before.podsEvicted),
     evictionsHeld: where((before, after) => after.podsHeld > before.podsHeld),
     flappingKept: where((was, is) => was.flapping !== 'kept' && is.flapping === 'kept'),

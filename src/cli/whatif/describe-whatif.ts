@@ -66,7 +66,10 @@ function describeEffects({ effects, fullDisruption, nodes }: WhatifReport): read
   const lines = rows.flatMap(([what, names]) => (names.length === 0 ? [] : [`${what}: ${listNames(names)}`]));
   const { before, after } = fullDisruption;
   const disruption = before || after ? [`full disruption: ${yes(before)} -> ${yes(after)}`] : [];
-  return [...lines, ...disruption, ...(effects.taintsAdded.length === 0 ? [] : [notPredicted])];
+  const { before: deleted, after: alsoDeleted } = effects.podsNotKept;
+  const collected =
+    deleted === alsoDeleted ? [] : [`completed pods deleted: ${deleted ?? 'none'} -> ${alsoDeleted ?? 'none'}`];
+  return [...lines, ...disruption, ...collected, ...(effects.taintsAdded.length === 0 ? [] : [notPredicted])];
 }
 
 function withConflict(name: string, nodes: WhatifReport['nodes']): string {

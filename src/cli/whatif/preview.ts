@@ -76,6 +76,8 @@ export interface ClusterPreview {
   readonly nodes: ReadonlyMap<string, NodePreview>;
   readonly zones: ReadonlyMap<string, ZonePreview>;
   readonly policies: ReadonlyMap<string, PolicyPreview>;
+  /** Number of completed pods that the pod garbage collector does not keep; null: it does not run. */
+  readonly podsNotKept: number | null;
   /** No zone has a ready node: nothing is tainted or evicted for the health of nodes. */
   readonly fullDisruption: boolean;
 }

@@ -122,8 +122,15 @@ const describers: Describers = {
     `pod ${pod} evicted from ${node}: it ${toleratedSeconds === 0 ? `does not tolerate ${taint}` : `tolerated ${taint} for ${toleratedSeconds}s`}`,
   'pod-collected': ({ pod, node, why }) =>
     `pod ${pod} ${node === '' ? '' : `of ${node} `}deleted without a grace period: ${collectReasons[why]}`,
-  'terminated-pods-surplus': ({ terminated, threshold }) =>
-    `${terminated} terminated pods, ${terminated - threshold} more than the threshold of ${threshold}: the oldest are deleted, evicted ones first`,
+  'terminated-pods-surplus': ({ terminated, threshold, perNode = 0, aged = 0 }) => {
+    const left = terminated - perNode - aged;
+    const reasons = [
+      ...(threshold > 0 && left > threshold ? [`${left - threshold} more than the threshold of ${threshold}`] : []),
+      ...(perNode > 0 ? [`${perNode} more than are kept on their node`] : []),
+      ...(aged > 0 ? [`${aged} completed too long ago`] : []),
+    ];
+    return `${terminated} terminated pods, ${reasons.join(', ')}: the oldest are deleted, evicted ones first`;
+  },
   'node-missing': ({ node, pods, quarantineMs }) =>
     `node ${node}: not found, ${pods} pods are bound to it; they are deleted if it is still missing in ${seconds(quarantineMs)} and the API server confirms it`,
   'orphans-kept': ({ node, why }) => `pods of node ${node} kept: ${keepReasons[why]}`,

@@ -283,7 +283,8 @@ export type Decision =
   | Of<'eviction-hold-expired', { pod: string; node: string; why: EvictionHold; next: 'evict' | 'hold' }>
   | Of<'pod-evicted', { pod: string; node: string; taint: string; toleratedSeconds: number }>
   | Of<'pod-collected', { pod: string; node: string; why: PodGcReason }>
-  | Of<'terminated-pods-surplus', { terminated: number; threshold: number }>
+  /** `perNode`, `aged`: how many are more than are kept on their node, or for longer; absent: none. */
+  | Of<'terminated-pods-surplus', { terminated: number; threshold: number; perNode?: number; aged?: number }>
   | Of<'node-missing', { node: string; pods: number; quarantineMs: number }>
   | Of<'orphans-kept', { node: string; why: 'node-back' | 'node-found' | UnconfirmedReason }>
   | Of<'node-eviction-scheduled', { node: string; ready: string; inMs: number; timeoutMs: number }>

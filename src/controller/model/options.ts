@@ -97,6 +97,10 @@ export function runningParts(
 export interface PodGcOptions {
   /** Number of terminated pods that are kept in the cluster; 0 or less keeps all. */
   readonly terminatedPodGcThreshold: number;
+  /** How many of them are kept on each node; absent, undefined or 0: all. */
+  readonly terminatedPodGcPerNode?: number | undefined;
+  /** For how long they are kept after they completed; absent or undefined: for ever. */
+  readonly terminatedPodGcAgeMs?: number | undefined;
 }
 
 export const defaultPodGcOptions: PodGcOptions = { terminatedPodGcThreshold: 12_500 };

@@ -7,6 +7,7 @@ import type { NodeView } from '../../machinery/api/node.ts';
 import { isCompleted, type PodView } from '../../machinery/api/pod.ts';
 import { outOfServiceTaintKey, type Taint } from '../../machinery/api/taints.ts';
 import type { PodGcReason } from '../model/decisions.ts';
+import type { PodGcOptions } from '../model/options.ts';
 
 export type NodeLookup = (name: string) => Pick<NodeView, 'conditions' | 'taints'> | undefined;
 
@@ -27,21 +28,54 @@ export function fallsUnder(why: PodGcReason, pod: PodView, nodeOf: NodeLookup): 
 interface Surplus {
   /** Number of all terminated pods. */
   readonly terminated: number;
+  /** How many are more than may be kept: in the cluster, on their node, or for so long. Some are both. */
+  readonly beyond: { readonly threshold: number; readonly perNode: number; readonly age: number };
   /** The pods to delete, in order. */
   readonly pods: readonly PodView[];
 }
 
 /**
- * The oldest terminated pods beyond the threshold, evicted ones first (upstream `gcTerminated`). A threshold of 0 or
- * less keeps all.
+ * The terminated pods that are not kept: those that completed too long ago, and the oldest beyond the number for their node, and
+ * for the cluster (upstream `gcTerminated`); evicted ones first. A number of 0 or less, or no age, keeps all.
  */
-export function decideTerminated(pods: Iterable<PodView>, threshold: number): Surplus {
-  if (threshold <= 0) return { terminated: 0, pods: [] };
-  const terminated = [...pods].filter(isTerminated);
-  const surplus = Math.max(0, terminated.length - threshold);
-  if (surplus === 0) return { terminated: terminated.length, pods: [] };
-  const oldest = terminated.sort(compareForCollection).slice(0, surplus);
-  return { terminated: terminated.length, pods: oldest.filter((pod) => !isHeldByFinalizers(pod)) };
+export function decideTerminated(pods: Iterable<PodView>, options: PodGcOptions, wallMs: number): Surplus {
+  const { terminatedPodGcThreshold: threshold, terminatedPodGcPerNode: perNode = 0, terminatedPodGcAgeMs } = options;
+  if (threshold <= 0 && perNode <= 0 && terminatedPodGcAgeMs === undefined) return nothing;
+  const all = [...pods].filter(isTerminated);
+  const aged = new Set(all.filter((pod) => ageEndsMs(pod, options) <= wallMs));
+  const left = all.filter((pod) => !aged.has(pod));
+  const byNode = Map.groupBy(left, ({ nodeName }) => nodeName);
+  const crowded = [...byNode].flatMap(([node, some]) => (node === '' ? [] : oldestOf(some, perNode)));
+  const beyondNode = new Set(crowded);
+  const surplus = oldestOf(
+    left.filter((pod) => !beyondNode.has(pod)),
+    threshold,
+  );
+  const chosen = [...aged, ...crowded, ...surplus].sort(compareForCollection);
+  return {
+    terminated: all.length,
+    beyond: { threshold: surplus.length, perNode: crowded.length, age: aged.size },
+    pods: chosen.filter((pod) => !isHeldByFinalizers(pod)),
+  };
+}
+
+const nothing: Surplus = { terminated: 0, beyond: { threshold: 0, perNode: 0, age: 0 }, pods: [] };
+
+/** The first of these pods in the order of deletion, so that so many are kept; 0 or less keeps all. */
+function oldestOf(pods: readonly PodView[], kept: number): readonly PodView[] {
+  if (kept <= 0 || pods.length <= kept) return [];
+  return pods.toSorted(compareForCollection).slice(0, pods.length - kept);
+}
+
+/**
+ * Wall time from which a terminated pod is too old; Infinity: never. It counts from when the pod was no longer Ready, by the clock of
+ * its kubelet, and not from before its creation, which is by that of the API server.
+ */
+export function ageEndsMs(
+  { completedAtSeconds = 0, createdAtSeconds }: Pick<PodView, 'completedAtSeconds' | 'createdAtSeconds'>,
+  { terminatedPodGcAgeMs = Infinity }: PodGcOptions,
+): number {
+  return Math.max(completedAtSeconds, createdAtSeconds) * 1_000 + terminatedPodGcAgeMs;
 }
 
 /** The pods to which a rule applies, in the order of deletion. */

@@ -112,11 +112,16 @@ export class PodGarbageCollector {
   }
 
   async #collectTerminated(round: Round): Promise<void> {
-    const { pods, decisions, podGc } = this.#options;
-    const threshold = podGc.current().terminatedPodGcThreshold;
-    const surplus = decideTerminated(pods.values(), threshold);
+    const { pods, decisions, podGc, clock } = this.#options;
+    const options = podGc.current();
+    const { terminated, beyond, ...surplus } = decideTerminated(pods.values(), options, clock.nowMs());
     if (surplus.pods.length === 0) return;
-    decisions.note({ kind: 'terminated-pods-surplus', terminated: surplus.terminated, threshold });
+    const threshold = options.terminatedPodGcThreshold;
+    const others = {
+      ...(beyond.perNode > 0 && { perNode: beyond.perNode }),
+      ...(beyond.age > 0 && { aged: beyond.age }),
+    };
+    decisions.note({ kind: 'terminated-pods-surplus', terminated, threshold, ...others });
     await this.#collectAll(surplus.pods, 'terminated', round);
   }
 

@@ -214,7 +214,7 @@ export type CollectionOutlook =
       readonly unless: 'node-known-again' | 'node-back-in-service' | 'fewer-finished-pods' | null;
     }
   /** Number of terminated pods, of which this one is within the threshold; a threshold of null keeps all. */
-  | { readonly kind: 'kept'; readonly finished: number; readonly threshold: number | null }
+  | ({ readonly kind: 'kept' } & FinishedPodsReport)
   /** The pod was already deleted without a grace period; only its finalizers keep it. */
   | { readonly kind: 'held-by-finalizers' };
 
@@ -401,6 +401,9 @@ export interface FinishedPodsReport {
   /** Number of terminated pods, and how many of them are kept; null keeps all. */
   readonly finished: number;
   readonly threshold: number | null;
+  /** How many are kept on each node, and for how long after they completed; absent: all, for ever. */
+  readonly perNode?: number;
+  readonly ageSeconds?: number;
 }
 
 export interface PodGcReport extends FinishedPodsReport {

@@ -6,7 +6,13 @@ import { formatEstimate, selectSoonest } from './format-time.ts';
 import type { CollectionOutlook, ExplainedHold, FinishedPodsReport, PodGcReport } from './pages.ts';
 import { readHeldUntilMs } from './read-holds.ts';
 import type { ClusterReport, CollectionReport } from './reports.ts';
-import { decideTerminated, fallsUnder, isHeldByFinalizers, isTerminated } from '../pod-gc/decide-collection.ts';
+import {
+  ageEndsMs,
+  decideTerminated,
+  fallsUnder,
+  isHeldByFinalizers,
+  isTerminated,
+} from '../pod-gc/decide-collection.ts';
 import type { ReportSources } from './report-sources.ts';
 
 const rules = ['out-of-service', 'orphaned', 'unscheduled'] as const;
@@ -54,8 +60,13 @@ export function readPodGc(sources: ReportSources, { leading, now }: ClusterRepor
 function finishedPods({ informers, podGc }: ReportSources): FinishedPodsReport {
   let finished = 0;
   for (const pod of informers.pods.store.values()) if (isTerminated(pod)) finished += 1;
-  const threshold = podGc.current().terminatedPodGcThreshold;
-  return { finished, threshold: threshold > 0 ? threshold : null };
+  const { terminatedPodGcThreshold, terminatedPodGcPerNode = 0, terminatedPodGcAgeMs } = podGc.current();
+  return {
+    finished,
+    threshold: terminatedPodGcThreshold > 0 ? terminatedPodGcThreshold : null,
+    ...(terminatedPodGcPerNode > 0 && { perNode: terminatedPodGcPerNode }),
+    ...(terminatedPodGcAgeMs !== undefined && { ageSeconds: terminatedPodGcAgeMs / 1_000 }),
+  };
 }
 
 interface Expected {
@@ -66,10 +77,13 @@ interface Expected {
 }
 
 function expectedSurplus(pod: PodView, { informers, podGc, stages, clock }: ReportSources): readonly Expected[] {
-  if (!isTerminated(pod)) return [];
-  const surplus = decideTerminated(informers.pods.store.values(), podGc.current().terminatedPodGcThreshold);
-  if (!surplus.pods.some(({ uid }) => uid === pod.uid)) return [];
-  return [{ why: 'terminated', atMs: stages.podGc.roundFromMs(clock.monotonicMs()), quarantineEndsMs: undefined }];
+  if (!isTerminated(pod) || isHeldByFinalizers(pod)) return [];
+  const surplus = decideTerminated(informers.pods.store.values(), podGc.current(), clock.nowMs());
+  const isNow = surplus.pods.some(({ uid }) => uid === pod.uid);
+  const atMs = isNow ? -Infinity : ageEndsMs(pod, podGc.current()) - clock.nowMs();
+  if (atMs === Infinity) return [];
+  const round = stages.podGc.roundFromMs(clock.monotonicMs() + Math.max(0, atMs));
+  return [{ why: 'terminated', atMs: round, quarantineEndsMs: undefined }];
 }
 
 function expectedByRules(pod: PodView, { informers, stages, clock }: ReportSources): readonly Expected[] {

@@ -178,6 +178,8 @@ export interface PodView {
   readonly createdAtSeconds: number;
   /** Wall time of the binding. Undefined if unknown. */
   readonly boundAtSeconds: number | undefined;
+  /** Wall time at which it was no longer Ready, of a pod that is completed; absent: it is not, or none is known. */
+  readonly completedAtSeconds?: number;
   /** Validation problems found while decoding. */
   readonly problems?: readonly string[];
 }
@@ -212,7 +214,20 @@ export function transformPod(pod: Pod): PodView {
     nodeName: fields.text('spec.nodeName', spec['nodeName']),
     tolerations: readTolerations(fields, spec['tolerations']),
   };
-  return fields.problems === undefined ? view : { ...view, problems: fields.problems };
+  const complete = isRunning(view) ? view : { ...view, ...readCompletedAt(fields, conditions) };
+  return fields.problems === undefined ? complete : { ...complete, problems: fields.problems };
+}
+
+/** Pods that are not: up to a million of the others exist, and need no field for it. */
+function isRunning({ phase }: Pick<PodView, 'phase'>): boolean {
+  return phase === 'Pending' || phase === 'Running' || phase === 'Unknown' || phase === '';
+}
+
+/** A kubelet sets Ready=False when the last container of a pod ends. */
+function readCompletedAt(fields: FieldReader, conditions: readonly Condition[]): Pick<PodView, 'completedAtSeconds'> {
+  const ready = findCondition(conditions, 'Ready');
+  const ms = fields.time('status.conditions[Ready].lastTransitionTime', ready?.lastTransitionTime);
+  return ms === undefined ? {} : { completedAtSeconds: wholeSeconds(ms) };
 }
 
 /** The API server sets PodScheduled=True when it binds the pod; kubelets keep its lastTransitionTime. */

@@ -108,6 +108,35 @@ test('a terminating pod of an out-of-service node is deleted in the next round, 
   assert.deepEqual(new Set(world.evicted()), new Set(['stuck']));
 });
 
+test('a completed pod is predicted to be deleted when it completed too long ago, and is', async () => {
+  await using world = await aWorld({ terminatedPodGcThreshold: 0, terminatedPodGcAgeMs: 120_000 });
+  for (const name of ['done', 'running']) world.addPod(name, 'a-0');
+  finish(world, 'done', 'Succeeded');
+  const { collection } = explainPod(world, 'done');
+  assert.ok(collection?.kind === 'expected');
+  assert.match(describeStatus(statusOf(world)), /1 terminated pods, all are kept, for 120s$/m);
+  await comesTrue(world, secondsOf(collection.when), 0, isGone(world, 'done'));
+  assert.ok(secondsOf(collection.when) >= 119);
+  assert.deepEqual(world.evicted(), ['done']);
+});
+
+test('of the completed pods of a node the oldest beyond the number are deleted', async () => {
+  await using world = await aWorld({ terminatedPodGcThreshold: 0, terminatedPodGcPerNode: 1 });
+  for (const [name, node] of [
+    ['oldest', 'a-0'],
+    ['young', 'a-0'],
+    ['other', 'a-1'],
+  ] as const) {
+    world.addPod(name, node);
+    finish(world, name, 'Failed');
+    await world.advance(2);
+  }
+  assert.equal(explainPod(world, 'oldest').collection?.kind, 'expected');
+  assert.deepEqual(explainPod(world, 'young').collection, { kind: 'kept', finished: 3, threshold: null, perNode: 1 });
+  await world.advance(25);
+  assert.deepEqual(world.evicted(), ['oldest']);
+});
+
 test('terminated pods beyond the threshold are predicted to be deleted, orphans or not, the others to be kept', async () => {
   await using world = await aWorld({ terminatedPodGcThreshold: 2 });
   for (const name of ['oldest', 'older', 'young', 'youngest']) {

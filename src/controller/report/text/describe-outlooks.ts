@@ -278,7 +278,7 @@ function countdownText({ taint, since, toleration, toleratedSeconds, ends }: Pod
 }
 
 const collectionReasons: Readonly<Record<PodGcReason, string>> = {
-  terminated: 'more terminated pods exist than are kept, and it is among the oldest',
+  terminated: 'more terminated pods exist than are kept, and it is among the oldest, or it completed too long ago',
   'out-of-service': 'it is terminating on a node that is not ready and has the out-of-service taint',
   orphaned: 'its node does not exist',
   unscheduled: 'it is terminating and was never bound to a node',
@@ -301,8 +301,10 @@ function collectionText(collection: CollectionOutlook): string {
 }
 
 /** How many terminated pods exist and are kept. */
-export function keptText({ finished, threshold }: FinishedPodsReport): string {
-  return `${finished} terminated pods, ${threshold ?? 'all'} are kept`;
+export function keptText({ finished, threshold, perNode, ageSeconds }: FinishedPodsReport): string {
+  const onNode = perNode === undefined ? '' : `, ${perNode} on each node`;
+  const forLong = ageSeconds === undefined ? '' : `, for ${secondsText(ageSeconds)}`;
+  return `${finished} terminated pods, ${threshold ?? 'all'} are kept${onNode}${forLong}`;
 }
 
 function zoneText({ zone, arithmetic }: ZoneOutlook): string {

@@ -106,6 +106,8 @@ test('the list of live settings', () => {
   assert.deepEqual(live, [
     'pod-eviction-timeout',
     'terminated-pod-gc-threshold',
+    'terminated-pod-gc-per-node',
+    'terminated-pod-gc-age',
     'node-monitor-period',
     'node-monitor-grace-period',
     'node-startup-grace-period',

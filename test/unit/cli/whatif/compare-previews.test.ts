@@ -30,6 +30,7 @@ function aPreview(nodes: Readonly<Record<string, NodePreview>>, over: Partial<Cl
     nodes: new Map(Object.entries(nodes)),
     zones: new Map(),
     policies: new Map(),
+    podsNotKept: null,
     fullDisruption: false,
     ...over,
   };

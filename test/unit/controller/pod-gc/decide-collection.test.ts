@@ -10,6 +10,7 @@ import {
   type NodeLookup,
 } from '../../../../src/controller/pod-gc/decide-collection.ts';
 
+const nowMs = 1_000_000_000;
 const noNodes: NodeLookup = () => undefined;
 
 function aPod(name: string, over: Partial<PodView> = {}): PodView {
@@ -39,7 +40,7 @@ test('terminated: the surplus is deleted, evicted pods first, then by age, name 
     aPod('said-so', { phase: 'Succeeded', reason: 'Evicted', createdAtSeconds: 20 }),
     aPod('strange', { phase: 'Hovering', createdAtSeconds: 1 }),
   ];
-  const { terminated, pods: order } = decideTerminated(pods, 1);
+  const { terminated, pods: order } = decideTerminated(pods, { terminatedPodGcThreshold: 1 }, nowMs);
   assert.equal(terminated, 7);
   const seen = order.map((pod) => `${pod.namespace}/${pod.name}`);
   assert.deepEqual(seen, ['default/evicted', 'default/strange', 'ant/a', 'zoo/a', 'default/b', 'default/young']);
@@ -47,10 +48,77 @@ test('terminated: the surplus is deleted, evicted pods first, then by age, name 
 
 test('terminated: at the threshold nothing is deleted, and 0 or less keeps everything', () => {
   const pods = [aPod('a', { phase: 'Failed' }), aPod('b', { phase: 'Succeeded' }), aPod('c', { phase: 'Running' })];
-  assert.deepEqual(names(decideTerminated(pods, 2).pods), []);
-  assert.deepEqual(names(decideTerminated(pods, 1).pods), ['a']);
-  assert.deepEqual(names(decideTerminated(pods, 0).pods), []);
-  assert.deepEqual(names(decideTerminated(pods, -1).pods), []);
+  assert.deepEqual(names(decideTerminated(pods, { terminatedPodGcThreshold: 2 }, nowMs).pods), []);
+  assert.deepEqual(names(decideTerminated(pods, { terminatedPodGcThreshold: 1 }, nowMs).pods), ['a']);
+  assert.deepEqual(names(decideTerminated(pods, { terminatedPodGcThreshold: 0 }, nowMs).pods), []);
+  assert.deepEqual(names(decideTerminated(pods, { terminatedPodGcThreshold: -1 }, nowMs).pods), []);
+});
+
+test('terminated: pods that completed too long ago, and the oldest beyond the number of their node', () => {
+  const at = (secondsAgo: number): number => nowMs / 1_000 - secondsAgo;
+  const done = { phase: 'Succeeded', createdAtSeconds: at(9_000) };
+  const pods = [
+    aPod('old', { ...done, completedAtSeconds: at(3_600) }),
+    aPod('recent', { ...done, completedAtSeconds: at(3_599) }),
+    aPod('unknown', { phase: 'Failed', createdAtSeconds: at(3_601) }),
+    // The clock of its kubelet is wrong: it did not complete before it was created.
+    aPod('wrong', { phase: 'Failed', createdAtSeconds: at(60), completedAtSeconds: at(90_000) }),
+    aPod('runs', { phase: 'Running', createdAtSeconds: at(9_000) }),
+  ];
+  const age = { terminatedPodGcThreshold: 0, terminatedPodGcAgeMs: 3_600_000 };
+  assert.deepEqual(names(decideTerminated(pods, age, nowMs).pods), ['old', 'unknown']);
+  const both = { ...age, terminatedPodGcPerNode: 1 };
+  const decided = decideTerminated([...pods, aPod('elsewhere', { ...done, nodeName: 'm' })], both, nowMs);
+  assert.deepEqual(names(decided.pods), ['elsewhere', 'old', 'recent', 'unknown']);
+  assert.deepEqual(decided.beyond, { threshold: 0, perNode: 1, age: 3 });
+  const unbound = [aPod('a', { ...done, nodeName: '' }), aPod('b', { ...done, nodeName: '' })];
+  const perNode = { terminatedPodGcThreshold: 0, terminatedPodGcPerNode: 1 };
+  assert.deepEqual(names(decideTerminated(unbound, perNode, nowMs).pods), []);
+});
+
+test('terminated: whatever the limits, exactly the pods go that one of them does not keep', () => {
+  const seconds = nowMs / 1_000;
+  const arbitraryPod = fc.record({
+    phase: fc.constantFrom('Running', 'Succeeded', 'Failed'),
+    nodeName: fc.constantFrom('a', 'b', ''),
+    createdAtSeconds: fc.integer({ min: seconds - 100, max: seconds }),
+    completedAtSeconds: fc.integer({ min: seconds - 100, max: seconds }),
+  });
+  const limits = fc.record({
+    terminatedPodGcThreshold: fc.nat(6),
+    terminatedPodGcPerNode: fc.nat(4),
+    terminatedPodGcAgeMs: fc.option(fc.integer({ min: 1, max: 100_000 }), { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(fc.array(arbitraryPod, { maxLength: 12 }), limits, (shapes, options) => {
+      const pods = shapes.map((shape, index) => aPod(`p${index}`, shape));
+      const gone = decideTerminated(pods, options, nowMs).pods;
+      const kept = pods.filter((pod) => pod.phase !== 'Running' && !gone.includes(pod));
+      const { terminatedPodGcThreshold: threshold, terminatedPodGcPerNode: perNode, terminatedPodGcAgeMs } = options;
+      const isOld = (pod: PodView): boolean =>
+        terminatedPodGcAgeMs !== undefined &&
+        nowMs - Math.max(pod.completedAtSeconds ?? 0, pod.createdAtSeconds) * 1_000 >= terminatedPodGcAgeMs;
+      const onNode = (node: string): number => kept.filter(({ nodeName }) => nodeName === node).length;
+      assert.ok(gone.every(({ phase }) => phase !== 'Running'));
+      assert.equal(kept.some(isOld), false);
+      if (perNode > 0) assert.ok(['a', 'b'].every((node) => onNode(node) <= perNode));
+      if (threshold > 0) assert.ok(kept.length <= threshold);
+      // Each that goes exceeds a limit: with one of the others back, one of them would not be kept.
+      const isFull = (node: string): boolean => perNode > 0 && node !== '' && onNode(node) >= perNode;
+      const isAll = threshold > 0 && kept.length >= threshold;
+      assert.ok(gone.every((pod) => isOld(pod) || isFull(pod.nodeName) || isAll));
+    }),
+  );
+});
+
+test('the view has the time at which a completed pod was no longer Ready', () => {
+  const status = (phase: string): NonNullable<Parameters<typeof transformPod>[0]['status']> => ({
+    phase,
+    conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-02T03:04:05Z' }],
+  });
+  const at = Date.parse('2026-01-02T03:04:05Z') / 1_000;
+  assert.equal(transformPod({ metadata: { name: 'p' }, status: status('Succeeded') }).completedAtSeconds, at);
+  assert.equal('completedAtSeconds' in transformPod({ metadata: { name: 'p' }, status: status('Running') }), false);
 });
 
 test('terminated: never a running pod, never below the threshold, and always the first in order', () => {
@@ -63,7 +131,7 @@ test('terminated: never a running pod, never below the threshold, and always the
     fc.property(fc.array(arbitraryPod, { maxLength: 30 }), fc.integer({ min: 1, max: 12 }), (overs, threshold) => {
       const pods = overs.map((over, i) => aPod(`p${i}`, over));
       const finished = pods.filter(({ phase }) => phase === 'Succeeded' || phase === 'Failed');
-      const { pods: gone } = decideTerminated(pods, threshold);
+      const { pods: gone } = decideTerminated(pods, { terminatedPodGcThreshold: threshold }, nowMs);
       const kept = finished.filter((pod) => !gone.includes(pod));
       assert.ok(gone.every((pod) => finished.includes(pod)));
       assert.equal(kept.length, Math.min(finished.length, threshold));
@@ -110,7 +178,11 @@ test('a pod held by finalizers alone is counted, but not deleted again', () => {
   // Still waiting for a kubelet that does not exist, or not marked Failed yet: a deletion has an effect.
   assert.ok(fallsUnder('orphaned', aPod('waiting', { ...held, deletionGraceSeconds: 30 }), noNodes));
   assert.ok(fallsUnder('orphaned', aPod('running', { ...held, phase: 'Running' }), noNodes));
-  const surplus = decideTerminated([aPod('held', held), aPod('other', { phase: 'Failed', createdAtSeconds: 9 })], 1);
+  const surplus = decideTerminated(
+    [aPod('held', held), aPod('other', { phase: 'Failed', createdAtSeconds: 9 })],
+    { terminatedPodGcThreshold: 1 },
+    nowMs,
+  );
   assert.deepEqual([surplus.terminated, surplus.pods], [2, []]);
 });
 
