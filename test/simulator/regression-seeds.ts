@@ -181,4 +181,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'after a restore of etcd whose answers were lost for half a minute the versions had passed those of the cache, so that changed pods were missed for ever',
   },
+  {
+    seed: 120000649,
+    found:
+      'nothing in the controller: it had read a pod after a conflict, and the checker judged the deletion by the older version of the watch',
+  },
 ];

@@ -364,8 +364,7 @@ export class Reflector<T extends object> {
       const error = await this.#drain(stream, handler, guard);
       if (error !== undefined) return errorOutcome(error);
     } catch (error) {
-      if (!opened && isSent(error)) this.#noteUnverified(this.#stepStartedAtMs);
-      const failure = streamFailure(error, opened, guard.tripped);
+      const failure = this.#failureOf(error, opened, guard.tripped);
       if (failure !== undefined) return failure;
       by = guard.tripped ? 'guard' : 'lost';
     }
@@ -373,6 +372,11 @@ export class Reflector<T extends object> {
     if (brief) this.#options.meter.add(reflectorShortWatches, 1, this.#labels);
     const incomplete = handler.following ? {} : { message: 'initial state not complete in time' };
     return { end: { kind: 'ended', by, brief }, ...(by === 'guard' ? incomplete : {}) };
+  }
+
+  #failureOf(error: unknown, opened: boolean, tripped: boolean): StepOutcome | undefined {
+    if (!opened && isSent(error)) this.#noteUnverified(this.#stepStartedAtMs);
+    return streamFailure(error, opened, tripped);
   }
 
   async #open(step: StreamStep, timeoutSeconds: number, signal: AbortSignal): Promise<WatchStream> {

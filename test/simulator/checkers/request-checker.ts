@@ -3,6 +3,7 @@ import type { Lease } from '../../../src/machinery/api/lease.ts';
 import type { NodeView } from '../../../src/machinery/api/node.ts';
 import type { Stages } from '../../../src/controller/stages.ts';
 import { objectKey } from '../../../src/machinery/api/object-key.ts';
+import type { PodView } from '../../../src/machinery/api/pod.ts';
 import { noExecuteTaints } from '../../../src/machinery/api/taints.ts';
 import { toleratesForever } from '../../../src/machinery/api/tolerations.ts';
 import { isForHealth } from '../../../src/controller/taint-eviction/decide-eviction.ts';
@@ -169,12 +170,16 @@ function whyNotDeleted(
 ): string | undefined {
   const { resource, name } = line;
   if (!isDeletion(line) || resource !== 'pods' || !taintBasedEvictions) return undefined;
-  const pod = manager.informers.pods.store.get(objectKey('default', name));
+  const { informers, lifecycle } = manager;
+  const pod = informers.pods.store.get(objectKey('default', name));
+  // A read after a conflict may have brought a newer version than the watch.
+  const newest = lifecycle.stages.pods.get(objectKey('default', name)) ?? pod;
   const node = pod === undefined ? undefined : manager.informers.nodes.store.get(pod.nodeName);
   if (pod === undefined || node === undefined || isOver(pod)) return undefined;
   const taints = noExecuteTaints(node.taints);
-  if (taints.length > 0 && taints.every((taint) => toleratesForever(pod.tolerations, taint)))
-    return 'the pod tolerates the taints of its node';
+  const tolerates = (version: PodView | undefined): boolean =>
+    version !== undefined && taints.every((taint) => toleratesForever(version.tolerations, taint));
+  if (taints.length > 0 && tolerates(pod) && tolerates(newest)) return 'the pod tolerates the taints of its node';
   return whyNotEvicted(manager.lifecycle.stages, node);
 }
 
