@@ -184,6 +184,6 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
   {
     seed: 120000649,
     found:
-      'nothing in the controller: it had read a pod after a conflict, and the checker judged the deletion by the older version of the watch',
+      'nothing in the controller: it had read a pod after a conflict, and the checker compared the deletion with the older version of the watch',
   },
 ];

@@ -30,6 +30,8 @@ export interface NodePolicy extends EvictionLimits {
   readonly detect?: DetectRule | undefined;
   /** Absent: no pod may ask to be kept while its node is unhealthy. */
   readonly podAutonomy?: PodAutonomyRule | undefined;
+  /** How long after its grace period a terminating pod of a node that is not Ready is stuck; absent: none ever is. */
+  readonly terminatingTimeoutMs?: number | undefined;
   /** Absent: marks of other tools mean nothing. */
   readonly vetoes?: VetoRule | undefined;
   /** Undefined: the setting of the controller. */
@@ -88,6 +90,13 @@ export interface DetectRule {
 interface PodAutonomyRule {
   /** How long the node is unhealthy when they are evicted as other pods are. */
   readonly evictAfterMs: number;
+}
+
+/** A pod that terminates for too long on a node that is not Ready. */
+export interface StuckPod {
+  readonly policy: string;
+  /** Wall time of the end of its grace period. */
+  readonly overdueSinceMs: number;
 }
 
 /** Why a policy keeps a pod from evictions for the health of its node. */
@@ -319,6 +328,8 @@ export interface PolicyCount {
   readonly flapping?: { readonly kept: number; readonly limit: number };
   /** Nodes that are emptied at once; only with a limit of them. */
   readonly emptying?: EmptyingStatus;
+  /** Pods that are stuck, and the longest time since the end of a grace period; only with a time after which they are. */
+  readonly stuck?: { readonly pods: number; readonly overdueSeconds: number };
 }
 
 /** What a policy does now, in numbers of nodes, and of pods that wait for their eviction. */

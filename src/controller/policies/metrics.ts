@@ -30,6 +30,18 @@ export const policyBreakerOpen = gauge(
   ['policy'],
 );
 
+export const policyStuckPods = gauge(
+  'node_lifecycle_policy_stuck_pods',
+  'Number of pods of nodes of the policy that are terminating for longer than their grace period and terminatingTimeout, on a node that is not Ready. Only for policies with terminatingTimeout.',
+  ['policy'],
+);
+
+export const policyStuckPodSeconds = gauge(
+  'node_lifecycle_policy_stuck_pod_seconds',
+  'Longest time in seconds since the end of the grace period of a pod that node_lifecycle_policy_stuck_pods counts; 0 without any. Only for policies with terminatingTimeout.',
+  ['policy'],
+);
+
 export const policyEmptyingNodes = gauge(
   'node_lifecycle_policy_emptying_nodes',
   'Number of nodes of the policy that have a NoExecute taint for their health and pods that it evicts and that do not terminate yet. Only for policies with maxConcurrentEvictions.',

@@ -14,10 +14,12 @@ import type {
   PodKeeper,
   PolicySelection,
   SignalMeaning,
+  StuckPod,
   Veto,
 } from '../model/policy.ts';
 import { decideMaintenance } from './decide-maintenance.ts';
 import { decideNodeHold, unhealthySinceMs } from '../holds/decide-node-hold.ts';
+import { decideStuck } from './decide-stuck.ts';
 import { decideVeto, listVetoes } from './decide-veto.ts';
 import { deriveZone } from './derive-zone.ts';
 import { MaintenanceStarts, type SignalNames } from './maintenance-starts.ts';
@@ -123,6 +125,13 @@ export class NodePolicies {
     if (view === undefined || claims.every(({ vetoes }) => vetoes === undefined)) return undefined;
     const wallMs = this.#options.clock.nowMs();
     return decideVeto(claims, view, { unhealthySinceMs: unhealthySinceMs(view, wallMs), wallMs });
+  }
+
+  /** Whether a pod terminates for too long by a policy of its node; undefined: it does not. */
+  stuckOf(pod: Pick<PodView, 'deletionAtSeconds' | 'nodeName'>): StuckPod | undefined {
+    if (pod.deletionAtSeconds === undefined) return undefined;
+    const { nodes, clock } = this.#options;
+    return decideStuck(pod, nodes.get(pod.nodeName), this.claimsOf(pod.nodeName), clock.nowMs());
   }
 
   /** What a condition that is True on the node means now by the policies that claim it; undefined: none of them lists it. */

@@ -5,10 +5,13 @@ import {
   policyConflictNodes,
   policyEmptyingNodes,
   policyNodes,
+  policyStuckPods,
+  policyStuckPodSeconds,
   policyUnhealthyLimit,
   policyUnhealthyNodes,
 } from './metrics.ts';
 
+const ofStuck = [policyStuckPods, policyStuckPodSeconds] as const;
 const ofBreaker = [policyUnhealthyNodes, policyUnhealthyLimit, policyBreakerOpen] as const;
 
 /** Sets the gauges of policies at each scrape. Costs time proportional to the nodes; nothing without policies. */
@@ -21,8 +24,11 @@ export function showPolicyNodes(meter: Meter, counts: () => readonly PolicyCount
       meter.set(policyNodes, count.nodes, labelsOf(count));
       meter.set(policyConflictNodes, count.conflicts, { policy: count.policy });
       showBreaker(meter, count);
-      const { policy, emptying } = count;
+      const { policy, emptying, stuck } = count;
       if (emptying !== undefined) meter.set(policyEmptyingNodes, emptying.nodes.length, { policy });
+      if (stuck === undefined) continue;
+      meter.set(policyStuckPods, stuck.pods, { policy });
+      meter.set(policyStuckPodSeconds, stuck.overdueSeconds, { policy });
     }
   });
 }
@@ -35,7 +41,8 @@ function showBreaker(meter: Meter, { policy, breaker }: PolicyCount): void {
 }
 
 function forgetCount(meter: Meter, count: PolicyCount): void {
-  const { policy, breaker, emptying } = count;
+  const { policy, breaker, emptying, stuck } = count;
+  if (stuck !== undefined) for (const metric of ofStuck) meter.forget(metric, { policy });
   if (emptying !== undefined) meter.forget(policyEmptyingNodes, { policy });
   meter.forget(policyNodes, labelsOf(count));
   meter.forget(policyConflictNodes, { policy });

@@ -17,6 +17,7 @@ import type {
   PolicySelection,
   ReachableEviction,
 } from '../model/policy.ts';
+import { readyOf } from '../health/assess-node.ts';
 import { deriveZoneOptions } from './derive-zone.ts';
 import { EmptyingNodes, type EmptyingNodesOptions } from './emptying-nodes.ts';
 import { HourlyEvictions } from './hourly-evictions.ts';
@@ -186,7 +187,34 @@ export class PolicyStage extends NodePolicies {
       this.selectionOf(name),
       this.claimsOf(name),
     ]);
-    return this.#withBreakers(counts);
+    return this.#withStuck(this.#withBreakers(counts));
+  }
+
+  /** Costs time proportional to the pods of nodes that are not Ready; nothing without such a policy. */
+  #withStuck(counts: readonly PolicyCount[]): readonly PolicyCount[] {
+    const { options, nodes, names, podsOn, clock } = this.#options;
+    const timed = new Set(
+      options
+        .current()
+        .policies.filter(isTimed)
+        .map(({ name }) => name),
+    );
+    if (timed.size === 0) return counts;
+    const unready = [...names()].filter((name) => {
+      const node = nodes.get(name);
+      return node !== undefined && readyOf(node) !== 'True' && this.claimsOf(name).some(isTimed);
+    });
+    const all = unready.flatMap(podsOn);
+    const byPolicy = Map.groupBy(
+      all.flatMap((pod) => this.stuckOf(pod) ?? []),
+      ({ policy }) => policy,
+    );
+    return counts.map((count) => {
+      if (!timed.has(count.policy)) return count;
+      const some = byPolicy.get(count.policy) ?? [];
+      const overdueMs = Math.max(0, ...some.map(({ overdueSinceMs }) => clock.nowMs() - overdueSinceMs));
+      return { ...count, stuck: { pods: some.length, overdueSeconds: Math.round(overdueMs / 1_000) } };
+    });
   }
 
   /** The policies in force, without numbers of nodes. */
@@ -247,6 +275,10 @@ export function selectShortestGrace(options: ControllerOptions): ControllerOptio
   return shortestMs === options.nodeMonitorGracePeriodMs
     ? options
     : { ...options, nodeMonitorGracePeriodMs: shortestMs };
+}
+
+function isTimed({ terminatingTimeoutMs }: Pick<NodePolicy, 'terminatingTimeoutMs'>): boolean {
+  return terminatingTimeoutMs !== undefined;
 }
 
 /** Number of nodes of each policy, in the order of the policies: those that it is selected for, or guards. */

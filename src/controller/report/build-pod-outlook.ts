@@ -87,13 +87,19 @@ function buildForecastOfNode(report: PodReport): NodeForecast {
 /** Why no eviction is predicted for a pod. */
 function classifyStay(report: PodReport, forecast: NodeForecast): StayOutlook {
   const part = selectEvictingPart(report.cluster);
-  if (report.terminating) return { why: 'already-terminating' };
+  if (report.terminating) return buildTerminatingOutlook(report);
   if (!report.cluster.runs[part]) return { why: 'not-run', part: controllerNames[part] };
   if (report.nodeName === '') return { why: 'not-bound' };
   if (report.node === undefined) return { why: 'node-unknown' };
   if (report.daemonSet !== undefined) return { why: 'daemon-set', daemonSet: report.daemonSet };
   if (report.keeper !== undefined) return buildKeptOutlook(report.keeper, report.cluster.now);
   return { why: toleratesAll(report, forecast) ? 'tolerates-forever' : 'nothing-points-to-it' };
+}
+
+function buildTerminatingOutlook({ stuck, cluster }: PodReport): StayOutlook {
+  if (stuck === undefined) return { why: 'already-terminating' };
+  const { policy, overdueSinceMs } = stuck;
+  return { why: 'already-terminating', stuck: { policy, overdue: formatWallPast(overdueSinceMs, cluster.now) } };
 }
 
 function buildKeptOutlook({ why, policy, untilMs }: PodKeeper, now: Now): StayOutlook {

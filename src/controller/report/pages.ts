@@ -187,7 +187,8 @@ export interface NextAction {
 
 /** Why a pod is not expected to be evicted. */
 export type StayOutlook =
-  | { readonly why: 'already-terminating' }
+  /** `stuck`: by this policy it terminates for too long, and its node is not Ready. `overdue`: the end of its grace period. */
+  | { readonly why: 'already-terminating'; readonly stuck?: { readonly policy: string; readonly overdue: Past } }
   /** The controller that evicts pods does not run in this process. */
   | { readonly why: 'not-run'; readonly part: ControllerName }
   | { readonly why: 'not-bound' }

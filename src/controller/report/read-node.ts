@@ -348,6 +348,7 @@ export function readPodBrief(pod: PodView, { stages }: ReportSources): PodBrief 
     timedEviction: evictor.timedEviction(podKey(pod)),
     wait: evictor.waitOf(podKey(pod)) ?? podEvictor?.waitOf(pod),
     keeper: podEvictor === undefined ? policies.keeperOf(pod) : undefined,
+    stuck: policies.stuckOf(pod),
     terminating: fate === undefined ? pod.terminating : fate.fate === 'terminating',
     daemonSet: fate?.fate === 'spared' ? fate.daemonSet : undefined,
   };

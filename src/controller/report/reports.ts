@@ -6,7 +6,7 @@ import type { EvictionRefusal } from '../model/commands.ts';
 import type { OutageArithmetic, ZoneArithmetic } from '../model/decisions.ts';
 import type { EvictionMark, Now } from '../model/node-state.ts';
 import type { ControllerSelection, PolicySource } from '../model/options.ts';
-import type { PodKeeper } from '../model/policy.ts';
+import type { PodKeeper, StuckPod } from '../model/policy.ts';
 import type { RateWait } from '../model/waiting-pods.ts';
 import type { CollectionOutlook, ExplainedHold } from './pages.ts';
 
@@ -150,6 +150,8 @@ export interface PodBrief {
   readonly wait: RemovalWaitReport | undefined;
   /** Eviction mode: it is kept, because this DaemonSet would create it again on the same node. */
   readonly daemonSet: string | undefined;
+  /** It terminates for too long. */
+  readonly stuck: StuckPod | undefined;
   /** The policy that keeps it from evictions for the health of its node. */
   readonly keeper: PodKeeper | undefined;
 }

@@ -178,6 +178,8 @@ export interface PodView {
   readonly createdAtSeconds: number;
   /** Wall time of the binding. Undefined if unknown. */
   readonly boundAtSeconds: number | undefined;
+  /** Wall time of `deletionTimestamp`, the end of its grace period; absent: it is not terminating. */
+  readonly deletionAtSeconds?: number;
   /** Wall time at which it was no longer Ready, of a pod that is completed; absent: it is not, or none is known. */
   readonly completedAtSeconds?: number;
   /** Validation problems found while decoding. */
@@ -214,7 +216,8 @@ export function transformPod(pod: Pod): PodView {
     nodeName: fields.text('spec.nodeName', spec['nodeName']),
     tolerations: readTolerations(fields, spec['tolerations']),
   };
-  const complete = isRunning(view) ? view : { ...view, ...readCompletedAt(fields, conditions) };
+  const isPlain = isRunning(view) && !view.terminating;
+  const complete = isPlain ? view : { ...view, ...readEnd(fields, view, { deletionTimestamp, conditions }) };
   return fields.problems === undefined ? complete : { ...complete, problems: fields.problems };
 }
 
@@ -223,11 +226,24 @@ function isRunning({ phase }: Pick<PodView, 'phase'>): boolean {
   return phase === 'Pending' || phase === 'Running' || phase === 'Unknown' || phase === '';
 }
 
+interface PodEnd {
+  readonly deletionTimestamp: unknown;
+  readonly conditions: readonly Condition[];
+}
+
 /** A kubelet sets Ready=False when the last container of a pod ends. */
-function readCompletedAt(fields: FieldReader, conditions: readonly Condition[]): Pick<PodView, 'completedAtSeconds'> {
-  const ready = findCondition(conditions, 'Ready');
-  const ms = fields.time('status.conditions[Ready].lastTransitionTime', ready?.lastTransitionTime);
-  return ms === undefined ? {} : { completedAtSeconds: wholeSeconds(ms) };
+function readEnd(
+  fields: FieldReader,
+  view: Pick<PodView, 'phase'>,
+  { deletionTimestamp, conditions }: PodEnd,
+): Pick<PodView, 'completedAtSeconds' | 'deletionAtSeconds'> {
+  const deletionMs = fields.time('metadata.deletionTimestamp', deletionTimestamp);
+  const ready = isRunning(view) ? undefined : findCondition(conditions, 'Ready');
+  const endMs = fields.time('status.conditions[Ready].lastTransitionTime', ready?.lastTransitionTime);
+  return {
+    ...(deletionMs === undefined ? {} : { deletionAtSeconds: wholeSeconds(deletionMs) }),
+    ...(endMs === undefined ? {} : { completedAtSeconds: wholeSeconds(endMs) }),
+  };
 }
 
 /** The API server sets PodScheduled=True when it binds the pod; kubelets keep its lastTransitionTime. */

@@ -38,6 +38,7 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     podAutonomy: policy.podAutonomy && { evictAfterMs: toMs(policy.podAutonomy.evictAfter) },
     nodeMonitorGracePeriodMs: parseDuration(policy.nodeMonitorGracePeriod),
     nodeStartupGracePeriodMs: parseDuration(policy.nodeStartupGracePeriod),
+    terminatingTimeoutMs: parseDuration(policy.terminatingTimeout),
     vetoes: policy.vetoes && decodeVetoes(policy.vetoes),
     maintenance: decodeMaintenance(policy.maintenance),
     limits: decodeLimits(policy.limits),

@@ -21,6 +21,7 @@ export function describePolicy(policy: NodePolicy | undefined): string {
     selector.map(describeRequirement).join(' and '),
     ...describeGrace('nodeMonitorGracePeriod', nodeMonitorGracePeriodMs),
     ...describeGrace('nodeStartupGracePeriod', nodeStartupGracePeriodMs),
+    ...describeGrace('terminatingTimeout', policy.terminatingTimeoutMs),
     ...describeMaintenance(maintenance),
     ...describeVetoes(policy.vetoes),
     ...describeLimits(limits),

@@ -302,6 +302,11 @@ const policySpecShape = {
       'Keeps a node that recovers often from new pods for a growing time, by the taint nodelifecycle/flapping:NoSchedule',
     ),
   ...evictionLimits,
+  terminatingTimeout: duration
+    .optional()
+    .describe(
+      'How long after its grace period a terminating pod of a node that is not Ready is reported as stuck; never if not set',
+    ),
 } as const;
 
 /** The spec of a NodeLifecyclePolicy. */

@@ -40,7 +40,7 @@ function validateSelector({ nodeSelector }: PolicyInput, index: number): readonl
   });
 }
 
-const durationFields = ['nodeMonitorGracePeriod', 'nodeStartupGracePeriod'] as const;
+const durationFields = ['nodeMonitorGracePeriod', 'nodeStartupGracePeriod', 'terminatingTimeout'] as const;
 
 /** A pattern cannot exclude durations that are too long, or too short to be a nanosecond. */
 function validateDurations(policy: PolicyInput, index: number): readonly string[] {

@@ -257,7 +257,8 @@ function evictionCountsText({ evictions: { scheduled, predicted, spared }, evict
 }
 
 const stayReasons: Texts<'why', StayOutlook> = {
-  'already-terminating': () => 'it is already terminating; only its kubelet can complete the deletion',
+  'already-terminating': ({ stuck }) =>
+    `it is already terminating; only its kubelet can complete the deletion${stuck === undefined ? '' : `, which is overdue for ${secondsText(stuck.overdue.secondsAgo)} (terminatingTimeout of policy ${stuck.policy}): its node comes back, the node gets the taint out-of-service with evidence that its machine is off, or a person who knows that deletes the pod with --force`}`,
   'not-run': ({ part }) => `not predicted here: this process does not run the ${part}`,
   'not-bound': () => 'it is not bound to a node',
   'node-unknown': () => 'its node does not exist',

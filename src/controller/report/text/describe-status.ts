@@ -71,13 +71,16 @@ function meanwhileText(generation: PolicyObjectsReport['refused'][number]['gener
   return generation === 'paused' ? 'the nodes that it selects are paused' : `generation ${generation} stays in force`;
 }
 
-function policyCountText({ policy, mode, nodes, conflicts, breaker, flapping, emptying }: PolicyStatus): string {
+function policyCountText({ policy, mode, nodes, conflicts, breaker, flapping, emptying, stuck }: PolicyStatus): string {
   const parts = [
     `${policy}: mode ${mode}, applies to ${nodes} nodes`,
     ...(conflicts === 0 ? [] : [`${conflicts} nodes are claimed equally by another policy`]),
     ...(breaker === undefined ? [] : [breakerText(breaker)]),
     ...(flapping === undefined ? [] : [`${flapping.kept} flapping nodes kept of at most ${flapping.limit}`]),
     ...(emptying === undefined ? [] : [`${emptying.nodes.length} of at most ${emptying.max} nodes are being emptied`]),
+    ...(stuck === undefined || stuck.pods === 0
+      ? []
+      : [`${stuck.pods} pods are terminating for too long, one for ${secondsText(stuck.overdueSeconds)}`]),
   ];
   return parts.join('; ');
 }

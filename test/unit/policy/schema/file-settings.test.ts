@@ -35,7 +35,7 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, vetoes, limits, outOfService, flapping, evictReachable, keepCompletedPods';
+  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, vetoes, limits, outOfService, flapping, evictReachable, keepCompletedPods, terminatingTimeout';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 const many = Array.from({ length: 21 }, (_, place) => `label-${place}`);
@@ -293,6 +293,10 @@ const malformed: readonly (readonly [unknown, string])[] = [
     'policies[0].vetoes.taints[0]: must be none of node.kubernetes.io/unreachable, node.kubernetes.io/not-ready, node.kubernetes.io/out-of-service (got "node.kubernetes.io/unreachable")',
   ],
   [aPolicyWith({ vetoes: {} }), `policies[0].vetoes.maxDuration: must be ${duration} (missing)`],
+  [
+    aPolicyWith({ terminatingTimeout: '3000000h' }),
+    'policies[0].terminatingTimeout: must be a duration > 0 and below 292 years (got "3000000h")',
+  ],
   [aPolicyWith({ podAutonomy: {} }), `policies[0].podAutonomy.evictAfter: must be ${duration} (missing)`],
   [
     aPolicyWith({ podAutonomy: { evictAfter: '0s' } }),
@@ -436,6 +440,7 @@ test('a policy with all fields', () => {
     evictReachable: { timeout: '15m' },
     keepCompletedPods: true,
     podAutonomy: { evictAfter: '8h' },
+    terminatingTimeout: '10m',
     vetoes: { of: ['karpenter'], labels: ['example.com/keep'], taints: ['example.com/debug'], maxDuration: '2h' },
   };
   assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
@@ -450,6 +455,7 @@ test('a policy with all fields', () => {
       mode: 'Observe',
       detect: undefined,
       podAutonomy: { evictAfterMs: 28_800_000 },
+      terminatingTimeoutMs: 600_000,
       vetoes: {
         of: ['karpenter'],
         labels: ['example.com/keep'],
