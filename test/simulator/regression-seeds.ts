@@ -186,4 +186,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: it had read a pod after a conflict, and the checker compared the deletion with the older version of the watch',
   },
+  {
+    seed: 130000530,
+    found:
+      'nothing in the controller: a new leader counted the taint of another client from the time in it, and one of two checks did not',
+  },
 ];

@@ -1,7 +1,7 @@
 // Pods whose deletion only a kubelet could complete that is not there.
+import { findCondition } from '../../machinery/api/conditions.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
-import { readyOf } from '../health/assess-node.ts';
 import type { NodePolicy, StuckPod } from '../model/policy.ts';
 
 /**
@@ -10,15 +10,19 @@ import type { NodePolicy, StuckPod } from '../model/policy.ts';
  */
 export function decideStuck(
   pod: Pick<PodView, 'deletionAtSeconds'>,
-  node: NodeView | undefined,
+  node: Pick<NodeView, 'conditions'> | undefined,
   claims: readonly Pick<NodePolicy, 'name' | 'terminatingTimeoutMs'>[],
   wallMs: number,
 ): StuckPod | undefined {
-  if (pod.deletionAtSeconds === undefined || node === undefined || readyOf(node) === 'True') return undefined;
+  if (pod.deletionAtSeconds === undefined || node === undefined || isReady(node)) return undefined;
   const overdueSinceMs = pod.deletionAtSeconds * 1_000;
   const [first] = claims
     .flatMap(({ name, terminatingTimeoutMs: ms }) => (ms === undefined ? [] : [{ policy: name, ms }]))
     .toSorted((a, b) => a.ms - b.ms);
   if (first === undefined || wallMs - overdueSinceMs < first.ms) return undefined;
   return { policy: first.policy, overdueSinceMs };
+}
+
+export function isReady({ conditions }: Pick<NodeView, 'conditions'>): boolean {
+  return findCondition(conditions, 'Ready')?.status === 'True';
 }

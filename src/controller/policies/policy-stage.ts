@@ -17,7 +17,7 @@ import type {
   PolicySelection,
   ReachableEviction,
 } from '../model/policy.ts';
-import { readyOf } from '../health/assess-node.ts';
+import { isReady } from './decide-stuck.ts';
 import { deriveZoneOptions } from './derive-zone.ts';
 import { EmptyingNodes, type EmptyingNodesOptions } from './emptying-nodes.ts';
 import { HourlyEvictions } from './hourly-evictions.ts';
@@ -202,7 +202,7 @@ export class PolicyStage extends NodePolicies {
     if (timed.size === 0) return counts;
     const unready = [...names()].filter((name) => {
       const node = nodes.get(name);
-      return node !== undefined && readyOf(node) !== 'True' && this.claimsOf(name).some(isTimed);
+      return node !== undefined && !isReady(node) && this.claimsOf(name).some(isTimed);
     });
     const all = unready.flatMap(podsOn);
     const byPolicy = Map.groupBy(

@@ -287,7 +287,7 @@ export class WriteChecker {
     const isOver = ['Succeeded', 'Failed'].includes(pod.status?.phase ?? '');
     if (isOver || storage.get('nodes', { name: node }) === undefined || this.#wasAbsent(node)) return;
     this.#checkCause(pod, node, process);
-    this.#checkHealthy(pod, node);
+    this.#checkHealthy(pod, node, process);
   }
 
   #checkCause(pod: Pod, node: string, process: string): void {
@@ -334,14 +334,17 @@ export class WriteChecker {
   }
 
   /** A node that is Ready and sends heartbeats keeps its pods, although its taints were not removed yet. */
-  #checkHealthy(pod: Pod, node: string): void {
+  #checkHealthy(pod: Pod, node: string, process: string): void {
     const { timeline } = this.#world;
     const readyMs = timeline.nowMs - (this.#readySince.get(node) ?? Infinity);
     const silentMs = this.#heartbeats.longestSilenceMs(node, timeline.nowMs - readyMs + this.#healthyMsMin / 2);
     const isHealthy = readyMs > this.#healthyMsMin && readyMs < healthyMsMax && silentMs < 15 * secondMs;
     const isDueForOther = (this.#spans.get(node) ?? []).some(
       (span) =>
-        !isHealthTaint(span.taint) && this.#versionsOf(pod).some((each) => this.#isDue(each, span, timeline.nowMs)),
+        !isHealthTaint(span.taint) &&
+        this.#versionsOf(pod).some((each) => {
+          return this.#isDue(each, span, timeline.nowMs) || this.#isDueByStamp(each, span, process);
+        }),
     );
     if (!isHealthy || isDueForOther) return;
     const text = `deleted from ${node}, which is Ready for ${Math.round(readyMs / secondMs)} s`;
