@@ -41,6 +41,7 @@ export const decisionMessages: Readonly<Record<Decision['kind'], string>> = {
   'flapping-not-kept': 'flapping node not kept, budget of policy used up',
   'flapping-released': 'flapping node kept no longer',
   'breaker-opened': 'breaker open, NoExecute taints and evictions of policy held',
+  'overflow-admitted': 'node emptied beyond the limit of its policy',
   'breaker-closed': 'breaker closed, NoExecute taints and evictions of policy resumed',
   'labels-set': 'labels of node set',
   'pod-marked-not-ready': 'pod marked not ready',

@@ -103,6 +103,8 @@ const describers: Describers = {
     `breaker of policy ${opening.policy} open: ${describeBreakerOpening(opening)}; no further NoExecute taint and no further eviction for the health of its nodes`,
   'breaker-closed': ({ policy, why, openMs, count }) =>
     `breaker of policy ${policy} closed after ${seconds(openMs)}: ${breakerEndings[why]}${count === null ? '' : `; ${describeBreakerCount(count)}`}`,
+  'overflow-admitted': ({ node, policy, ratePerHour }) =>
+    `node ${node}: may be emptied although the breaker of policy ${policy} is open (limits.overflow, ${ratePerHour} an hour)`,
   'labels-set': ({ node, labels }) =>
     `node ${node}: labels set: ${Object.entries(labels)
       .map(([name, value]) => `${name}=${value}`)

@@ -267,6 +267,8 @@ export type Decision =
   /** Too many nodes of the policy are unhealthy: no further one is tainted NoExecute, and no further pod is evicted. */
   | Of<'breaker-opened', BreakerOpening>
   | Of<'breaker-closed', BreakerClosing>
+  /** A node is emptied although the breaker of its policy is open. */
+  | Of<'overflow-admitted', { node: string; policy: string; ratePerHour: number }>
   | Of<'labels-set', { node: string; labels: Labels }>
   | Of<'pod-marked-not-ready', { pod: string; node: string }>
   | Of<'eviction-scheduled', { pod: string; node: string; taint: string; toleratedSeconds: number; inMs: number }>

@@ -222,8 +222,15 @@ export interface PolicyLimits {
   readonly maxUnhealthy: MaxUnhealthy;
   /** How long the breaker stays open when the number is back at the limit or below. */
   readonly cooldownMs: number;
+  /** How nodes are emptied while the breaker is open; absent: none is. */
+  readonly overflow?: OverflowRule | undefined;
   /** Wall time: an opening until then is reset, and nodes that were unhealthy then do not count until they recover. */
   readonly resetAtMs: number | undefined;
+}
+
+/** Nodes beyond the limit are emptied one by one. */
+export interface OverflowRule {
+  readonly ratePerHour: number;
 }
 
 /** A limit of nodes. At least one field is set; of both the greater number is the limit. */
@@ -312,6 +319,8 @@ export interface BreakerStatus extends UnhealthyCount {
   readonly openedAtMs: number | undefined;
   /** Wall time of its end; Infinity: while too many nodes are unhealthy; undefined: closed. */
   readonly untilMs: number | undefined;
+  /** Nodes that are emptied although it is open, and the wall time at which the next one may be; only if it is, and with such a rule. */
+  readonly overflow?: { readonly ratePerHour: number; readonly nodes: number; readonly nextAtMs: number };
 }
 
 /** How many nodes a policy claims. */

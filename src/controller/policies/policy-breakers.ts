@@ -1,13 +1,16 @@
 // The breakers of policies with limits. Their state follows from the number of unhealthy nodes at each call, and is
 // checked immediately before each write, so nothing is sent after the number has risen above the limit.
+import { findCondition } from '../../machinery/api/conditions.ts';
+import type { NodeSource } from '../model/commands.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { BreakerClosing, BreakerCount, DecisionSink } from '../model/decisions.ts';
 import type { Now } from '../model/node-state.ts';
 import type { OpenBreaker as OpenPolicyBreaker } from '../model/holds.ts';
-import type { BreakerStatus, NodePolicy, PolicyLimits } from '../model/policy.ts';
+import type { BreakerStatus, NodePolicy, OverflowRule, PolicyLimits } from '../model/policy.ts';
 import { decideBreaker, endOfBreakerMs, isReset, limitOf, type OpenBreaker } from './decide-breaker.ts';
+import { OverflowNodes, type WaitingNode } from './overflow-nodes.ts';
 import { decideInheritedBreaker } from './decide-inherited-breaker.ts';
 import { breakerClosed, breakerOpened } from './events.ts';
 import type { NodePolicies, PolicyOptions } from './node-policies.ts';
@@ -18,8 +21,9 @@ interface PolicyBreakersOptions {
   readonly policies: Pick<NodePolicies, 'claimsOf'>;
   readonly tally: Pick<
     UnhealthyTally,
-    'of' | 'isCounting' | 'refresh' | 'nextResetMs' | 'unhealthyOf' | 'readyNodesOf'
+    'of' | 'isCounting' | 'refresh' | 'nextResetMs' | 'unhealthyOf' | 'unhealthySinceOf' | 'readyNodesOf'
   >;
+  readonly nodes: NodeSource;
   /** A breaker opened, closed, or is to close at another time: {@link PolicyBreakers.evaluate} is to be called soon. */
   readonly onChange: () => void;
   readonly decisions: DecisionSink;
@@ -40,6 +44,8 @@ export class PolicyBreakers {
   readonly #open = new Map<string, OpenBreaker>();
   /** Policies whose breaker closed since the last evaluation. */
   readonly #closed = new Set<string>();
+  /** Nodes that are emptied although a breaker is open. */
+  readonly #overflow = new OverflowNodes();
   /** What the previous leader left open has been looked for. */
   #isTakenOver = false;
 
@@ -59,7 +65,8 @@ export class PolicyBreakers {
   openOf(node: string): OpenPolicyBreaker | undefined {
     const limited = this.#limitsOf(node);
     if (limited.length === 0 || !this.#options.tally.isCounting) return undefined;
-    return limited.flatMap((policy) => this.#openNow(policy) ?? [])[0];
+    const holding = limited.filter(({ name }) => !this.#overflow.isAdmitted(name, node));
+    return holding.flatMap((policy) => this.#openNow(policy) ?? [])[0];
   }
 
   #openNow(policy: LimitedPolicy): OpenPolicyBreaker | undefined {
@@ -85,7 +92,27 @@ export class PolicyBreakers {
     this.#forgetRemoved();
     const released = [...this.#closed].flatMap((policy) => [...this.#options.tally.unhealthyOf(policy)]);
     this.#closed.clear();
-    return released;
+    return [...released, ...this.#limited().flatMap((policy) => this.#admit(policy) ?? [])];
+  }
+
+  /** The next node of a policy that may be emptied although its breaker is open; undefined: none yet. */
+  #admit({ name, limits }: LimitedPolicy): string | undefined {
+    const { overflow } = limits;
+    if (overflow === undefined || !this.#open.has(name)) {
+      this.#overflow.forget(name);
+      return undefined;
+    }
+    const admitted = this.#overflow.observe(name, overflow, this.#waitingOf(name), this.#now().monotonicMs);
+    if (admitted !== undefined)
+      this.#options.decisions.note({ kind: 'overflow-admitted', node: admitted, policy: name, ...overflow });
+    return admitted;
+  }
+
+  #waitingOf(policy: string): readonly WaitingNode[] {
+    return [...this.#options.tally.unhealthySinceOf(policy)].map(([name, sinceMs]) => {
+      const ready = findCondition(this.#options.nodes.get(name)?.conditions ?? [], 'Ready')?.status;
+      return { name, sinceMs, isSilent: ready !== 'True' && ready !== 'False' };
+    });
   }
 
   /**
@@ -98,9 +125,16 @@ export class PolicyBreakers {
     const now = this.#now();
     const ends = this.#limited().map(({ name, limits }) => {
       const open = this.#open.get(name);
-      return open === undefined ? Infinity : endOfBreakerMs(open, limits) - now.monotonicMs;
+      if (open === undefined) return Infinity;
+      return Math.min(endOfBreakerMs(open, limits), this.#admissionMs(name)) - now.monotonicMs;
     });
     return Math.max(0, Math.min(tally.nextResetMs - clock.nowMs(), ...ends));
+  }
+
+  /** When a node that waits may be admitted, on the health clock; Infinity: none waits. */
+  #admissionMs(policy: string): number {
+    const { unhealthy } = this.#options.tally.of(policy);
+    return unhealthy > this.#overflow.countOf(policy) ? this.#overflow.nextAtMs(policy) : Infinity;
   }
 
   /** The state of each breaker, for reports. Records nothing; empty on a standby, which counts nothing. */
@@ -120,7 +154,9 @@ export class PolicyBreakers {
   /** Unhealthy nodes of policies whose breaker is open, for reports. */
   held(): readonly string[] {
     const open = this.statuses().filter(({ untilMs }) => untilMs !== undefined);
-    return open.flatMap(({ policy }) => [...this.#options.tally.unhealthyOf(policy)]);
+    return open.flatMap(({ policy }) => {
+      return [...this.#options.tally.unhealthyOf(policy)].filter((node) => !this.#overflow.isAdmitted(policy, node));
+    });
   }
 
   /** Once: the cooldowns that began under the previous leader go on. */
@@ -196,7 +232,14 @@ export class PolicyBreakers {
       ...(limits.resetAtMs === undefined ? {} : { resetAtMs: limits.resetAtMs }),
       openedAtMs: open?.openedAtMs,
       untilMs: open && this.#endMs(open, limits),
+      ...(open && limits.overflow && { overflow: this.#overflowStatus(name, limits.overflow) }),
     };
+  }
+
+  #overflowStatus(policy: string, { ratePerHour }: OverflowRule): NonNullable<BreakerStatus['overflow']> {
+    const now = this.#now();
+    const nextAtMs = now.wallMs + this.#overflow.nextAtMs(policy) - now.monotonicMs;
+    return { ratePerHour, nodes: this.#overflow.countOf(policy), nextAtMs };
   }
 
   /** End of a breaker by wall time. */

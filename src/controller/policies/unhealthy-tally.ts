@@ -110,6 +110,12 @@ export class UnhealthyTally {
     for (const [node, member] of this.#members) if (isOf(member, policy) && member.sinceMs !== undefined) yield node;
   }
 
+  /** The unhealthy nodes of this policy, each with the wall time since which it is. The same cost. */
+  *unhealthySinceOf(policy: string): Iterable<readonly [name: string, sinceMs: number]> {
+    for (const [node, member] of this.#members)
+      if (isOf(member, policy) && member.sinceMs !== undefined) yield [node, member.sinceMs];
+  }
+
   /** The healthy nodes of this policy whose conditions show since when. The same cost. */
   *readyNodesOf(policy: string): Iterable<ReadyNode> {
     for (const [name, member] of this.#members) {

@@ -232,7 +232,12 @@ export function buildBreakerHolds({
 }: Pick<HoldDetails, 'breaker' | 'now' | 'policySource'>): readonly ExplainedHold[] {
   if (breaker === undefined) return [];
   const { policy, nodes, unhealthy, exempt, limit } = breaker;
-  const unblockedBy = [endOfBreaker(breaker, now), ...buildResets(policy, policySource)];
+  const { overflow } = breaker;
+  const place: readonly Unblocker[] =
+    overflow && Number.isFinite(overflow.nextAtMs)
+      ? [{ kind: 'overflow-place', when: formatWallEstimate(overflow.nextAtMs, now) }]
+      : [];
+  const unblockedBy = [endOfBreaker(breaker, now), ...place, ...buildResets(policy, policySource)];
   return [{ kind: 'breaker', policy, nodes, unhealthy, exempt, limit, unblockedBy }];
 }
 

@@ -70,12 +70,18 @@ function decodeMaintenance(maintenance: PolicyInput['maintenance']): Maintenance
 }
 
 /** What the breaker of the policy needs. */
-function decodeLimits({ maxUnhealthy, cooldown, resetAt }: PolicyInput['limits'] = {}): PolicyLimits | undefined {
+function decodeLimits({
+  maxUnhealthy,
+  cooldown,
+  resetAt,
+  overflow,
+}: PolicyInput['limits'] = {}): PolicyLimits | undefined {
   return (
     maxUnhealthy && {
       maxUnhealthy: { percent: maxUnhealthy.percent, count: maxUnhealthy.count },
       cooldownMs: parseDuration(cooldown) ?? cooldownDefaultMs,
       resetAtMs: parseTimestamp(resetAt),
+      ...(overflow && { overflow }),
     }
   );
 }

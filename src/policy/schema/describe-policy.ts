@@ -98,7 +98,13 @@ function describeOutOfService(rule: NodePolicy['outOfService']): readonly string
 
 function describeLimits(limits: NodePolicy['limits']): readonly string[] {
   if (limits === undefined) return [];
-  const { maxUnhealthy, cooldownMs, resetAtMs } = limits;
+  const { maxUnhealthy, cooldownMs, resetAtMs, overflow } = limits;
+  const beyond = overflow === undefined ? [] : [`overflow ${overflow.ratePerHour} an hour`];
   const reset = resetAtMs === undefined ? [] : [`resetAt ${formatTime(resetAtMs)}`];
-  return [`maxUnhealthy ${describeMaxUnhealthy(maxUnhealthy)}`, `cooldown ${formatGoDuration(cooldownMs)}`, ...reset];
+  return [
+    `maxUnhealthy ${describeMaxUnhealthy(maxUnhealthy)}`,
+    `cooldown ${formatGoDuration(cooldownMs)}`,
+    ...reset,
+    ...beyond,
+  ];
 }

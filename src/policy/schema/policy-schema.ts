@@ -189,6 +189,13 @@ const limits = fields({
   resetAt: text(rfc3339Text, resetAt)
     .optional()
     .describe('Closes a breaker that opened until this time; nodes that were unhealthy then count when they recovered'),
+  overflow: fields({
+    ratePerHour: number(0.01, 3_600).describe('Number of nodes'),
+  })
+    .optional()
+    .describe(
+      'While the breaker is open nodes are emptied one by one at this rate, silent and longest unhealthy ones first; none if not set',
+    ),
   podDeletionsPerSecond: number(0.001, 1_000_000)
     .optional()
     .describe('Rate of deletions and evictions of pods for the health of these nodes; no limit if not set'),

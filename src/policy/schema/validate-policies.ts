@@ -151,7 +151,7 @@ function validateMaxUnhealthy({ maxUnhealthy }: LimitsInput, path: readonly Prop
 /** Without `maxUnhealthy` there is no breaker to close, and one of the other limits must be set. */
 function validateNoBreaker(limits: LimitsInput, path: readonly PropertyKey[]): readonly string[] {
   const isEmpty = evictionLimits.every((limit) => limits[limit] === undefined);
-  const ofBreaker = (['cooldown', 'resetAt'] as const).filter((field) => limits[field] !== undefined);
+  const ofBreaker = (['cooldown', 'resetAt', 'overflow'] as const).filter((field) => limits[field] !== undefined);
   const others = ofBreaker.map((field) => refusal([...path, field], 'absent without maxUnhealthy', limits[field]));
   return isEmpty ? [refusal(path, 'set with at least one limit', limits), ...others] : others;
 }

@@ -51,11 +51,11 @@ export function isWriteForHealth({ manager }: Run, line: RequestLine, node: stri
 
 /**
  * Only nodes count of which every cache says that they are not Ready: a silence that is not written is left out, and so is a
- * node that may be in maintenance. With a reset nodes may be exempt.
+ * node that may be in maintenance. With a reset nodes may be exempt, and with an overflow some are emptied.
  */
 function whyLimited(policy: NodePolicy, run: Run, policies: readonly NodePolicy[]): string | undefined {
   const { limits, maintenance } = policy;
-  if (limits === undefined || limits.resetAtMs !== undefined) return undefined;
+  if (limits === undefined || limits.resetAtMs !== undefined || limits.overflow !== undefined) return undefined;
   const { percent = 0, count = 0 } = limits.maxUnhealthy;
   const isOf = (name: string, versions: readonly (NodeView | undefined)[]): boolean =>
     versions.some((node) => node !== undefined && claimsOf({ name, labels: node.labels }, policies).includes(policy));

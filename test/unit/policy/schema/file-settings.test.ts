@@ -297,6 +297,14 @@ const malformed: readonly (readonly [unknown, string])[] = [
     aPolicyWith({ terminatingTimeout: '3000000h' }),
     'policies[0].terminatingTimeout: must be a duration > 0 and below 292 years (got "3000000h")',
   ],
+  [
+    aPolicyWith({ limits: { maxUnhealthy: { count: 1 }, overflow: { ratePerHour: 0 } } }),
+    'policies[0].limits.overflow.ratePerHour: must be a number from 0.01 to 3600 (got 0)',
+  ],
+  [
+    aPolicyWith({ limits: { maxConcurrentEvictions: 1, overflow: { ratePerHour: 1 } } }),
+    'policies[0].limits.overflow: must be absent without maxUnhealthy (got {"ratePerHour":1})',
+  ],
   [aPolicyWith({ podAutonomy: {} }), `policies[0].podAutonomy.evictAfter: must be ${duration} (missing)`],
   [
     aPolicyWith({ podAutonomy: { evictAfter: '0s' } }),
@@ -334,7 +342,7 @@ const malformed: readonly (readonly [unknown, string])[] = [
   ],
   [
     withLimits({ reset: true }),
-    'policies[0].limits.reset: unknown field; accepted: maxUnhealthy, cooldown, resetAt, podDeletionsPerSecond, maxConcurrentEvictions, maxEvictionsPerHour',
+    'policies[0].limits.reset: unknown field; accepted: maxUnhealthy, cooldown, resetAt, overflow, podDeletionsPerSecond, maxConcurrentEvictions, maxEvictionsPerHour',
   ],
 ];
 

@@ -1,0 +1,80 @@
+// Beyond the limit of a policy nodes are emptied one by one, if it says so, and none of them starves.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PolicyLimits } from '../../../src/controller/model/policy.ts';
+import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
+import { aPolicy } from '../../support/builders.ts';
+import type { ControllerWorld } from '../../support/controller-world.ts';
+import { explainNode } from '../../support/explained.ts';
+import { aZonedWorld, names } from '../../support/zoned-world.ts';
+
+const limits: PolicyLimits = {
+  maxUnhealthy: { percent: undefined, count: 1 },
+  cooldownMs: 300_000,
+  resetAtMs: undefined,
+  overflow: { ratePerHour: 120 },
+};
+const silent = names(4, 'a-');
+
+/** Of twelve nodes four become silent, ten seconds after each other; each has a pod. */
+async function aWorld(given: PolicyLimits = limits): Promise<ControllerWorld> {
+  const world = aZonedWorld({ a: 12 }, { policies: [aPolicy({ name: 'pool', limits: given })], nodeEvictionRate: 10 });
+  for (const node of silent) world.addPod(`p-${node}`, node);
+  await world.running(20);
+  for (const node of silent) await world.silentFor(10, node);
+  return world;
+}
+
+const taintedAt = (world: ControllerWorld): readonly (number | undefined)[] =>
+  silent.map((node) => {
+    return world.writes.find(({ name, body }) => name === node && JSON.stringify(body).includes('NoExecute'))
+      ?.atSeconds;
+  });
+
+test('one node is emptied at each interval, the longest unhealthy one first', async () => {
+  await using world = await aWorld();
+  await world.advance(30);
+  const [first, ...others] = taintedAt(world);
+  assert.ok(first !== undefined, 'the first node is within the limit');
+  assert.deepEqual(others, [undefined, undefined, undefined]);
+  await world.advance(140);
+  const at = taintedAt(world);
+  assert.deepEqual(
+    world.evicted(),
+    silent.map((node) => `p-${node}`),
+  );
+  // The breaker opens with the second node. The first place is that of the first one, whose pods might be held too.
+  const [, second = NaN, third = NaN, fourth = NaN] = at;
+  const gaps = [second - first - 10, third - second, fourth - third];
+  for (const [index, wanted] of [60, 30, 30].entries())
+    assert.ok(Math.abs((gaps[index] ?? NaN) - wanted) <= 6, gaps.join(' '));
+  assert.equal(world.decided('overflow-admitted').length, 4);
+});
+
+test('without it none is', async () => {
+  const { overflow: _, ...stopped } = limits;
+  await using world = await aWorld(stopped);
+  await world.advance(600);
+  assert.equal(taintedAt(world).filter((at) => at !== undefined).length, 1);
+});
+
+test('time in which no node waits does not add up, and a node that recovers loses its place', async () => {
+  await using world = await aWorld();
+  await world.advance(600);
+  assert.equal(world.evicted().length, 4);
+  await world.silentFor(0, 'a-8', 'a-9', 'a-10');
+  await world.advance(61);
+  const added = (): number => world.decided('overflow-admitted').length - 4;
+  assert.equal(added(), 1, 'one at once, as its time has come');
+  world.recover('a-8', 'a-9', 'a-10');
+  await world.advance(100);
+  assert.equal(added() <= 3, true);
+});
+
+test('the next place is explained', async () => {
+  await using world = await aWorld();
+  await world.advance(30);
+  const page = describeNodeOutlook(explainNode(world, 'a-3'));
+  assert.match(page, /held {7}the breaker of policy pool is open/u);
+  assert.match(page, /or it is the next one that limits\.overflow empties, in about \d+s \(.*\) for one of them/u);
+});
