@@ -5,7 +5,7 @@ const hourMs = 3_600_000;
 /** An unhealthy node of a policy whose breaker is open. */
 export interface WaitingNode {
   readonly name: string;
-  /** Its Ready condition is Unknown or missing: its pods certainly serve nobody. */
+  /** Its Ready condition is Unknown or missing: its pods certainly serve no client. */
   readonly isSilent: boolean;
   /** Wall time since which it is unhealthy. */
   readonly sinceMs: number;

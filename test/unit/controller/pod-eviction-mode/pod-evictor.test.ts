@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { backOffAtLeast, forget } from '../../../../src/machinery/queueing/work-queue.ts';
+import { forget } from '../../../../src/machinery/queueing/work-queue.ts';
 import { EvictionWorld } from './eviction-world.ts';
 
 /** One node that became like this just now, with one pod, and its first look behind it. */
@@ -402,7 +402,8 @@ test('taints left by the other mode are removed from a healthy node, with retrie
   const world = new EvictionWorld();
   world.addNode('n', 'True', { taints: [{ key, effect: 'NoExecute' }, ...kept] });
   world.fail('change-taints', 'conflict');
-  assert.deepEqual(await world.evictor.reconcile(world.nodes.get('n')!, ''), backOffAtLeast(undefined));
+  const conflict = { next: 'backoff', atLeastMs: undefined, isConflict: true } as const;
+  assert.deepEqual(await world.evictor.reconcile(world.nodes.get('n')!, ''), conflict);
   assert.deepEqual(await world.evictor.reconcile(world.nodes.get('n')!, ''), forget);
   assert.deepEqual(world.nodes.get('n')?.taints, kept);
   await world.monitor();
