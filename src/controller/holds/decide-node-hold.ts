@@ -1,7 +1,8 @@
 // Decides which mode or pause holds the writes for a node: its policy, a pause of all nodes, or its own annotation.
 import type { NodeHold, NodePolicy } from '../model/policy.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
-import { isHealthTaint } from '../../machinery/api/taints.ts';
+import { ownValue } from '../../machinery/api/json-map.ts';
+import { taintKeys } from '../../machinery/api/taints.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { findCondition } from '../../machinery/api/conditions.ts';
 
@@ -49,16 +50,21 @@ function evictAfterMs({ detect }: Pick<NodePolicy, 'detect'>): number {
   return detect?.evictAfterMs ?? Infinity;
 }
 
+const taintOf: Readonly<Record<string, string>> = { Unknown: taintKeys.unreachable, False: taintKeys.notReady };
+
 /**
- * Wall time since when a node is not Ready: of its first taint for its health, which a controller wrote, by its clock. Only
- * where none of them has a time, that of the Ready condition, which a kubelet may have written. Undefined: it is Ready, or there
- * is no time. A time in the future is now.
+ * Wall time since when a node is as unhealthy as it is: of its first taint for that, which a controller wrote, by its clock. Where such a
+ * taint has no time, or there is none, that of the Ready condition counts too, which a kubelet may have written. Undefined: it is Ready,
+ * or there is no time. A time in the future is now: what wrote it had a wrong clock.
  */
 export function unhealthySinceMs({ taints, conditions }: Omit<Health, 'pause'>, wallMs: number): number | undefined {
-  const ready = findCondition(conditions, 'Ready');
-  if (ready?.status === 'True') return undefined;
-  const added = taints.filter(isHealthTaint).flatMap(({ timeAdded }) => parseTimestamp(timeAdded) ?? []);
-  const times = added.length > 0 ? added : [parseTimestamp(ready?.lastTransitionTime) ?? []].flat();
+  const { status = 'Unknown', lastTransitionTime } = findCondition(conditions, 'Ready') ?? {};
+  if (status === 'True') return undefined;
+  const added = taints
+    .filter(({ key }) => key === ownValue(taintOf, status))
+    .map(({ timeAdded }) => parseTimestamp(timeAdded));
+  const ready = added.length === 0 || added.includes(undefined) ? parseTimestamp(lastTransitionTime) : undefined;
+  const times = [...added, ready].flatMap((time) => time ?? []);
   return times.length === 0 ? undefined : Math.min(wallMs, ...times);
 }
 

@@ -42,9 +42,9 @@ export function decideTerminated(pods: Iterable<PodView>, options: PodGcOptions,
   const { terminatedPodGcThreshold: threshold, terminatedPodGcPerNode: perNode = 0, terminatedPodGcAgeMs } = options;
   if (threshold <= 0 && perNode <= 0 && terminatedPodGcAgeMs === undefined) return nothing;
   const all = [...pods].filter(isTerminated);
-  const aged = new Set(all.filter((pod) => ageEndsMs(pod, options) <= wallMs));
+  const aged = new Set(all.filter((pod) => isCompleted(pod) && ageEndsMs(pod, options) <= wallMs));
   const left = all.filter((pod) => !aged.has(pod));
-  const byNode = Map.groupBy(left, ({ nodeName }) => nodeName);
+  const byNode = Map.groupBy(left.filter(isCompleted), ({ nodeName }) => nodeName);
   const crowded = [...byNode].flatMap(([node, some]) => (node === '' ? [] : oldestOf(some, perNode)));
   const beyondNode = new Set(crowded);
   const surplus = oldestOf(
@@ -68,8 +68,8 @@ function oldestOf(pods: readonly PodView[], kept: number): readonly PodView[] {
 }
 
 /**
- * Wall time from which a terminated pod is too old; Infinity: never. It counts from when the pod was no longer Ready, by the clock of
- * its kubelet, and not from before its creation, which is by that of the API server.
+ * Wall time from which a completed pod is too old; Infinity: never. It counts from the last transition of any of its conditions, by the clock
+ * of its kubelet, and not from before its creation, which is by that of the API server.
  */
 export function ageEndsMs(
   { completedAtSeconds = 0, createdAtSeconds }: Pick<PodView, 'completedAtSeconds' | 'createdAtSeconds'>,

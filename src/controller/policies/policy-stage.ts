@@ -212,7 +212,7 @@ export class PolicyStage extends NodePolicies {
     return counts.map((count) => {
       if (!timed.has(count.policy)) return count;
       const some = byPolicy.get(count.policy) ?? [];
-      const overdueMs = Math.max(0, ...some.map(({ overdueSinceMs }) => clock.nowMs() - overdueSinceMs));
+      const overdueMs = some.reduce((most, { overdueSinceMs }) => Math.max(most, clock.nowMs() - overdueSinceMs), 0);
       return { ...count, stuck: { pods: some.length, overdueSeconds: Math.round(overdueMs / 1_000) } };
     });
   }

@@ -1,5 +1,5 @@
 // What the pod garbage collector does. Uses the rules of the collector.
-import type { PodView } from '../../machinery/api/pod.ts';
+import { isCompleted, type PodView } from '../../machinery/api/pod.ts';
 import type { PodGcReason } from '../model/decisions.ts';
 import { buildPartHolds } from './build-holds.ts';
 import { formatEstimate, selectSoonest } from './format-time.ts';
@@ -80,7 +80,8 @@ function expectedSurplus(pod: PodView, { informers, podGc, stages, clock }: Repo
   if (!isTerminated(pod) || isHeldByFinalizers(pod)) return [];
   const surplus = decideTerminated(informers.pods.store.values(), podGc.current(), clock.nowMs());
   const isNow = surplus.pods.some(({ uid }) => uid === pod.uid);
-  const atMs = isNow ? -Infinity : ageEndsMs(pod, podGc.current()) - clock.nowMs();
+  const endsMs = isCompleted(pod) ? ageEndsMs(pod, podGc.current()) : Infinity;
+  const atMs = isNow ? -Infinity : endsMs - clock.nowMs();
   if (atMs === Infinity) return [];
   const round = stages.podGc.roundFromMs(clock.monotonicMs() + Math.max(0, atMs));
   return [{ why: 'terminated', atMs: round, quarantineEndsMs: undefined }];

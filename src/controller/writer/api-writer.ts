@@ -52,10 +52,11 @@ export class ApiWriter implements ClosableWriter {
   }
 
   async #carryOut(command: Command, stillWanted: StillWanted, signal: AbortSignal): Promise<WriteOutcome> {
-    const send = (): Promise<WriteOutcome> => this.#send(command, stillWanted, signal);
-    const sendInTurn = (): Promise<WriteOutcome> => this.#turns.run(subjectOf(command), send);
+    const { lanes } = this.#options;
+    const inSlot = <T>(work: () => Promise<T>): Promise<T> =>
+      lanes.run(laneOf(command), work, waits[command.kind].precedence);
     try {
-      return await this.#options.lanes.run(laneOf(command), sendInTurn, waits[command.kind].precedence);
+      return await this.#turns.run(subjectOf(command), () => this.#send(command, stillWanted, signal), inSlot);
     } catch (error) {
       return this.#fail(command, asApiError(error)); // the lane is full
     }

@@ -10,36 +10,66 @@ interface WriteTurnsOptions {
   readonly signal: AbortSignal;
 }
 
+/** Runs work in a slot of a lane. */
+type InSlot = <T>(work: () => Promise<T>) => Promise<T>;
+
+const atOnce: InSlot = (work) => work();
+/** The slot was given back: another write of the object is in flight. */
+const busy = Symbol('busy');
+
 /**
  * One write of an object in flight at a time. Most have its resourceVersion as a precondition, so of two at once the API server
- * refuses one; and the answer to the first shows whether the second is still needed.
+ * refuses one; and the answer to the first shows whether the second is still needed. One that waits for its turn occupies no slot,
+ * and one that waits for a slot holds up no other.
  */
 export class WriteTurns {
   readonly #options: WriteTurnsOptions;
-  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #inFlight = new Map<string, Promise<unknown>>();
+  readonly #all = new Set<Promise<unknown>>();
 
   constructor(options: WriteTurnsOptions) {
     this.#options = options;
   }
 
-  /** Settles as the write does. It begins when the earlier ones of this object have ended, at the latest after 5 s. */
-  async run<T>(object: string, write: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(object);
-    const own = before === undefined ? write() : this.#after(before).then(write);
-    this.#last.set(object, own);
+  /** Settles as the write does. It begins when no other of this object is in flight, or after 5 s in the next slot. */
+  async run<T>(object: string, write: () => Promise<T>, inSlot: InSlot = atOnce): Promise<T> {
+    const own = this.#run(object, write, inSlot);
+    this.#all.add(own);
     try {
       return await own;
     } finally {
-      if (this.#last.get(object) === own) this.#last.delete(object);
+      this.#all.delete(own);
+    }
+  }
+
+  async #run<T>(object: string, write: () => Promise<T>, inSlot: InSlot): Promise<T> {
+    const { clock, signal } = this.#options;
+    const untilMs = clock.monotonicMs() + turnMsMax;
+    const mustWait = (): boolean => !signal.aborted && this.#inFlight.has(object) && clock.monotonicMs() < untilMs;
+    for (;;) {
+      if (mustWait()) await this.#after(object, untilMs - clock.monotonicMs());
+      const done = await inSlot(async () => (mustWait() ? busy : this.#fly(object, write)));
+      if (done !== busy) return done;
+    }
+  }
+
+  async #fly<T>(object: string, write: () => Promise<T>): Promise<T> {
+    const own = write();
+    this.#inFlight.set(object, own);
+    try {
+      return await own;
+    } finally {
+      if (this.#inFlight.get(object) === own) this.#inFlight.delete(object);
     }
   }
 
   /** Resolves when no write waits for its turn or is in flight. */
   async drained(): Promise<void> {
-    while (this.#last.size > 0) await Promise.allSettled(this.#last.values());
+    while (this.#all.size > 0) await Promise.allSettled(this.#all);
   }
 
-  async #after(before: Promise<unknown>): Promise<void> {
-    await callWithin({ ...this.#options, ms: turnMsMax }, () => before).catch(() => undefined);
+  async #after(object: string, ms: number): Promise<void> {
+    const before = async (): Promise<unknown> => this.#inFlight.get(object);
+    await callWithin({ ...this.#options, ms }, before).catch(() => undefined);
   }
 }

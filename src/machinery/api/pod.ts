@@ -1,3 +1,4 @@
+import { parseTimestamp } from './timestamps.ts';
 import { type Condition, evictedByTaint, findCondition, readConditions } from './conditions.ts';
 import { FieldReader } from './field-reader.ts';
 import type { KubeObject } from './meta.ts';
@@ -180,7 +181,7 @@ export interface PodView {
   readonly boundAtSeconds: number | undefined;
   /** Wall time of `deletionTimestamp`, the end of its grace period; absent: it is not terminating. */
   readonly deletionAtSeconds?: number;
-  /** Wall time at which it was no longer Ready, of a pod that is completed; absent: it is not, or none is known. */
+  /** Wall time of the last transition of any of its conditions, of a pod that is completed; absent: it is not, or none is known. */
   readonly completedAtSeconds?: number;
   /** Validation problems found while decoding. */
   readonly problems?: readonly string[];
@@ -231,15 +232,18 @@ interface PodEnd {
   readonly conditions: readonly Condition[];
 }
 
-/** A kubelet sets Ready=False when the last container of a pod ends. */
+/**
+ * When the last container of a pod ends, its kubelet sets Ready=False. A pod that never was Ready, or was rejected, shows it by others
+ * of its conditions only, such as PodReadyToStartContainers.
+ */
 function readEnd(
   fields: FieldReader,
   view: Pick<PodView, 'phase'>,
   { deletionTimestamp, conditions }: PodEnd,
 ): Pick<PodView, 'completedAtSeconds' | 'deletionAtSeconds'> {
   const deletionMs = fields.time('metadata.deletionTimestamp', deletionTimestamp);
-  const ready = isRunning(view) ? undefined : findCondition(conditions, 'Ready');
-  const endMs = fields.time('status.conditions[Ready].lastTransitionTime', ready?.lastTransitionTime);
+  const times = isRunning(view) ? [] : conditions.flatMap((each) => parseTimestamp(each.lastTransitionTime) ?? []);
+  const endMs = times.length === 0 ? undefined : Math.max(...times);
   return {
     ...(deletionMs === undefined ? {} : { deletionAtSeconds: wholeSeconds(deletionMs) }),
     ...(endMs === undefined ? {} : { completedAtSeconds: wholeSeconds(endMs) }),

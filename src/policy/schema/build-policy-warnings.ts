@@ -12,6 +12,7 @@ export function buildPolicyWarnings(policies: readonly NodePolicy[]): readonly s
     ...policies.flatMap(warnOfEmptySelection),
     ...policies.flatMap(warnOfLimitOfNone),
     ...policies.flatMap(warnOfBudgetOfNone),
+    ...policies.flatMap(warnOfOtherMode),
     ...policies.flatMap((policy, index) => warnOfEqualClaims(policy, index, policies)),
   ];
 }
@@ -49,6 +50,12 @@ function warnOfBudgetOfNone({ name, flapping }: NodePolicy, index: number): read
     `policies[${index}].flapping.budget (policy ${name}) has no count: where the policy applies to fewer than ` +
       `${Math.ceil(100 / percent)} nodes none of them is kept from new pods; set count too`,
   ];
+}
+
+/** Accepted, so that a mode can be changed and changed back. */
+function warnOfOtherMode({ name, mode, detect }: NodePolicy, index: number): readonly string[] {
+  if (detect === undefined || mode === 'Detect') return [];
+  return [`policies[${index}].detect (policy ${name}) has no effect in mode ${mode}: it is for mode Detect`];
 }
 
 /** Evident from priorities and selectors alone; whether a node matches both is known only in the cluster. */

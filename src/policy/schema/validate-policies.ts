@@ -94,13 +94,9 @@ function validateOuterDomain({ failureDomain, outerFailureDomain }: PolicyInput,
   return validateNone(outerFailureDomain, new Set(failureDomain), path);
 }
 
-/** In another mode it would go unnoticed that it has no effect. */
-function validateDetect({ mode, detect, podAutonomy }: PolicyInput, index: number): readonly string[] {
-  const path = ['policies', index, 'detect'];
-  const isOther = detect !== undefined && mode !== 'Detect';
+function validateDetect({ detect, podAutonomy }: PolicyInput, index: number): readonly string[] {
   return [
-    ...(isOther ? [refusal(path, 'absent unless mode is Detect', detect)] : []),
-    ...validateDuration(detect?.evictAfter, [...path, 'evictAfter']),
+    ...validateDuration(detect?.evictAfter, ['policies', index, 'detect', 'evictAfter']),
     ...validateDuration(podAutonomy?.evictAfter, ['policies', index, 'podAutonomy', 'evictAfter']),
   ];
 }

@@ -72,6 +72,16 @@ test('a node that is not Ready and reachable is not emptied either', async () =>
   assert.deepEqual(world.evicted(), []);
 });
 
+test('evictAfter ends once where the taint of a node has no time, as one that the API server adds', async () => {
+  await using world = await aWorldWith(detect(true, 300_000));
+  world.setTaints('a-0', [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }]);
+  world.post('a-0', 'False');
+  await world.advance(290);
+  assert.deepEqual(world.evicted(), []);
+  await world.advance(70);
+  assert.deepEqual(world.evicted(), ['pe']);
+});
+
 test('a taint of an administrator evicts its pods', async () => {
   await using world = await aWorldWith(edge());
   await world.silentFor(60, 'a-0');

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import { describeStatus } from '../../../src/controller/report/text/describe-status.ts';
+import type { PodView } from '../../../src/machinery/api/pod.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { explainPod, statusOf } from '../../support/explained.ts';
@@ -63,4 +64,12 @@ test('nothing is deleted because of it', async () => {
   await using world = await aWorld();
   await world.advance(3_000);
   assert.equal(world.writes.filter(({ verb }) => verb === 'delete').length, 1);
+});
+
+test('any number of them is counted', async () => {
+  await using world = await aWorld();
+  const many = Array.from({ length: 150_000 }, () => ({ nodeName: 'a-0', deletionAtSeconds: 1 }) as PodView);
+  world.pods.byIndex = () => many;
+  const [count] = world.lifecycle.stages.policies.counts();
+  assert.equal(count?.stuck?.pods, 150_000);
 });

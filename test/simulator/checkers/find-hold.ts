@@ -2,7 +2,7 @@
 import type { NodeView } from '../../../src/machinery/api/node.ts';
 import { objectKey } from '../../../src/machinery/api/object-key.ts';
 import { autonomyLabel, type PodView } from '../../../src/machinery/api/pod.ts';
-import { diffTaints, isHealthTaint, isOwnTaint, noExecuteTaints } from '../../../src/machinery/api/taints.ts';
+import { diffTaints, isOwnTaint, noExecuteTaints, taintKeys } from '../../../src/machinery/api/taints.ts';
 import { clockSkewMs, parseTimestamp } from '../../../src/machinery/api/timestamps.ts';
 import { readyOf } from '../../../src/controller/health/assess-node.ts';
 import type { MaintenanceRule, NodePolicy } from '../../../src/controller/model/policy.ts';
@@ -137,9 +137,13 @@ function unhealthyLeftMs(run: Run, name: string, evictAfterMs: number): number {
   const wallMs = run.process.nowMs();
   const ends = versionsOf(run, name).map((node) => {
     if (node === undefined || readyOf(node) === 'True') return -Infinity;
-    const added = node.taints.filter(isHealthTaint).flatMap(({ timeAdded }) => parseTimestamp(timeAdded) ?? []);
+    const key = readyOf(node) === 'False' ? taintKeys.notReady : taintKeys.unreachable;
+    const added = node.taints.filter((taint) => taint.key === key).map(({ timeAdded }) => parseTimestamp(timeAdded));
     const ready = node.conditions.find(({ type }) => type === 'Ready');
-    const since = added.length > 0 ? added : [parseTimestamp(ready?.lastTransitionTime) ?? Infinity];
+    const isUnclear = added.length === 0 || added.includes(undefined);
+    const since = [...added, ...(isUnclear ? [parseTimestamp(ready?.lastTransitionTime)] : [])].map(
+      (at) => at ?? Infinity,
+    );
     return Math.min(wallMs, ...since) + evictAfterMs;
   });
   return Math.min(...ends) - wallMs;

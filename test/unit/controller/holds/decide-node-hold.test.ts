@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeHold, NodePolicy } from '../../../../src/controller/model/policy.ts';
-import { decideNodeHold } from '../../../../src/controller/holds/decide-node-hold.ts';
+import { decideNodeHold, unhealthySinceMs } from '../../../../src/controller/holds/decide-node-hold.ts';
+import type { Taint } from '../../../../src/machinery/api/taints.ts';
 import { aNodeView, aPolicy } from '../../../support/builders.ts';
 
 const wallMs = Date.parse('2026-11-23T12:00:00Z');
@@ -102,3 +103,22 @@ const rows: readonly (readonly [string, Evidence, NodeHold | undefined])[] = [
 for (const [what, evidence, expected] of rows) {
   test(`what holds a node: ${what}`, () => assert.deepEqual(holdOf(evidence), expected));
 }
+
+test('a node is unhealthy since its first taint for what it is now, and by its condition where such a taint has no time', () => {
+  const taint = (key: string, effect: string, timeAdded?: string): Taint => {
+    return { key: `node.kubernetes.io/${key}`, effect, ...(timeAdded === undefined ? {} : { timeAdded }) };
+  };
+  const since = (status: string, at: string, ...taints: readonly Taint[]): string | undefined => {
+    const node = aNodeView({ conditions: [{ type: 'Ready', status, lastTransitionTime: at }], taints });
+    const ms = unhealthySinceMs(node, wallMs);
+    return ms === undefined ? undefined : new Date(ms).toISOString().slice(11, 16);
+  };
+  const at = (time: string): string => `2026-11-23T${time}:00Z`;
+  const both = [taint('not-ready', 'NoExecute', at('08:00')), taint('unreachable', 'NoSchedule', at('11:00'))];
+  assert.equal(since('Unknown', at('10:00'), ...both), '11:00');
+  assert.equal(since('False', at('10:00'), ...both), '08:00');
+  const unstamped = [taint('not-ready', 'NoSchedule'), taint('not-ready', 'NoExecute', at('11:59'))];
+  assert.equal(since('False', at('09:00'), ...unstamped), '09:00');
+  assert.equal(since('Unknown', at('09:00')), '09:00');
+  assert.equal(since('True', at('09:00'), ...both), undefined);
+});

@@ -111,10 +111,21 @@ test('terminated: whatever the limits, exactly the pods go that one of them does
   );
 });
 
-test('the view has the time at which a completed pod was no longer Ready', () => {
+test('an unknown phase is terminated for the threshold only: it may run', () => {
+  const old = { createdAtSeconds: 1 };
+  const pods = [aPod('strange', { ...old, phase: 'Hovering' }), aPod('none', { ...old, phase: '' })];
+  const both = { terminatedPodGcThreshold: 0, terminatedPodGcAgeMs: 1, terminatedPodGcPerNode: 1 };
+  assert.deepEqual(names(decideTerminated(pods, both, nowMs).pods), []);
+  assert.deepEqual(names(decideTerminated(pods, { terminatedPodGcThreshold: 1 }, nowMs).pods).length, 1);
+});
+
+test('the view has the time of the last transition of a completed pod: one that never was Ready shows it elsewhere', () => {
   const status = (phase: string): NonNullable<Parameters<typeof transformPod>[0]['status']> => ({
     phase,
-    conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-02T03:04:05Z' }],
+    conditions: [
+      { type: 'PodReadyToStartContainers', status: 'False', lastTransitionTime: '2026-01-02T03:04:05Z' },
+      { type: 'Ready', status: 'False', lastTransitionTime: '2025-12-30T00:00:00Z' },
+    ],
   });
   const at = Date.parse('2026-01-02T03:04:05Z') / 1_000;
   assert.equal(transformPod({ metadata: { name: 'p' }, status: status('Succeeded') }).completedAtSeconds, at);

@@ -382,3 +382,36 @@ test('a taint that an earlier write has added meanwhile is not written again wit
   const command = { kind: 'change-taints', node: evaluated, add, remove: [], lane: 'detection' } as const;
   assert.equal((await writer.carryOut(command, () => true)).result, 'written');
 });
+
+test('writes that wait for their turn occupy no slot: those of other objects of their lane are sent', async () => {
+  const sent: string[] = [];
+  const node = transformNode({ metadata: { name: 'free', uid: 'free', resourceVersion: '1' } });
+  const writer = new ApiWriter({
+    api: {
+      get: () => assert.fail('nothing is read'),
+      patch: (_resource, { name }) => {
+        sent.push(`patch ${name}`);
+        return Promise.resolve({ metadata: { name, uid: name, resourceVersion: '2' } });
+      },
+      delete: () => assert.fail('nothing is deleted'),
+      evict: ({ name }) => {
+        sent.push(`evict ${name}`);
+        return new Promise(() => undefined);
+      },
+    },
+    lanes: new PQueueLanes({ concurrencyMax: 2 }),
+    leadership: { holds: () => true },
+    nodes: new MutationCache<NodeView>(() => node),
+    pods: noPodAnswers(),
+    decisions: { note: () => undefined },
+    clock: new ManualClock(),
+    signal: new AbortController().signal,
+  });
+  const pods = ['a', 'b'].map(aPod);
+  for (const pod of pods) void writer.carryOut({ kind: 'evict-pod', pod, forHealth: true }, () => true);
+  await settled();
+  for (const pod of pods) void writer.carryOut({ kind: 'mark-pod-not-ready', pod, atMs: 0 }, () => true);
+  void writer.carryOut({ kind: 'set-node-conditions', node, conditions: [] }, () => true);
+  await settled();
+  assert.deepEqual(sent, ['evict a', 'evict b', 'patch free']);
+});

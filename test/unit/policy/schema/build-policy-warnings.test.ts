@@ -79,3 +79,10 @@ test('a budget with a percent only keeps none of a few nodes, which is a warning
   assert.match(withBudget(10, undefined)[0] ?? '', /flapping\.budget .* fewer than 10 nodes none of them is kept/u);
   assert.deepEqual([withBudget(10, 1), withBudget(undefined, 1), withBudget(100, undefined)], [[], [], []]);
 });
+
+test('what mode Detect does has no effect in another mode', () => {
+  const detect = { markPods: true, evictAfterMs: undefined };
+  assert.deepEqual(buildPolicyWarnings([aPolicy({ mode: 'Detect', detect })]), []);
+  const [warning] = buildPolicyWarnings([aPolicy({ name: 'edge', mode: 'Enforce', detect })]);
+  assert.equal(warning, 'policies[0].detect (policy edge) has no effect in mode Enforce: it is for mode Detect');
+});

@@ -265,10 +265,6 @@ const malformed: readonly (readonly [unknown, string])[] = [
   ],
   [aPolicyWith({ keepCompletedPods: 'yes' }), 'policies[0].keepCompletedPods: must be true or false (got "yes")'],
   [
-    aPolicyWith({ detect: { markPods: false } }),
-    'policies[0].detect: must be absent unless mode is Detect (got {"markPods":false})',
-  ],
-  [
     aPolicyWith({ mode: 'Detect', detect: { evictAfter: '3000000h' } }),
     'policies[0].detect.evictAfter: must be a duration > 0 and below 292 years (got "3000000h")',
   ],
