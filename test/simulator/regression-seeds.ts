@@ -177,11 +177,6 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
       'nothing in the controller: a restore brought back the annotation of a pause, whose end was an hour away by the clock of the leader',
   },
   {
-    seed: 110001993,
-    found:
-      'after a restore of etcd whose answers were lost for half a minute the versions had passed those of the cache, so that changed pods were missed for ever',
-  },
-  {
     seed: 120000649,
     found:
       'nothing in the controller: it had read a pod after a conflict, and the checker compared the deletion with the older version of the watch',
