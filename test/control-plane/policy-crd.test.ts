@@ -163,7 +163,7 @@ test('kubectl explains the fields, and prints the columns', async () => {
   );
   assert.match(await kubectl('explain', 'nlp.spec'), /nodeSelector\s+<Object> -required-\s+The nodes of the policy/);
   assert.match(await kubectl('explain', 'nlp.spec.limits.cooldown'), /5m if\s+not set/);
-  assert.match(await kubectl('explain', 'nlp.spec.mode'), /ENUM:\s+Enforce\s+Observe\s+Paused/);
+  assert.match(await kubectl('explain', 'nlp.spec.mode'), /ENUM:\s+Enforce\s+Detect\s+Observe\s+Paused/);
   await create('edge', { ...selector('edge'), priority: 5, mode: 'Observe', limits: { maxUnhealthy: { count: 1 } } });
   await waitUntil('the status', soon, async () =>
     /edge .*Observe .*5 .*3 .*0 .*0 .*Closed .*True/.test(await kubectl('get', 'nlp')),
@@ -303,7 +303,7 @@ const malformed: readonly (readonly [spec: object, field: string, message: RegEx
     'spec.nodeSelector.matchExpressions[0].values',
     /absent with Exists or DoesNotExist/,
   ],
-  [{ ...selector('a'), mode: 'observe' }, 'spec.mode', /"Enforce", "Observe", "Paused"/],
+  [{ ...selector('a'), mode: 'observe' }, 'spec.mode', /"Enforce", "Detect", "Observe", "Paused"/],
   [{ ...selector('a'), priority: 'high' }, 'spec.priority', /must be of type integer/],
   [{ ...selector('a'), priority: 2 ** 31 }, 'spec.priority', /less than or equal to 2147483647/],
   [{ ...selector('a'), nodeMonitorGracePeriod: '40' }, 'spec.nodeMonitorGracePeriod', /should match/],
