@@ -186,4 +186,9 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: a new leader counted the taint of another client from the time in it, and one of two checks did not',
   },
+  {
+    seed: 110001993,
+    found:
+      'the process was suspended over a restore while it waited for a lease that no leader had renewed since before the backup, which proved nothing',
+  },
 ];

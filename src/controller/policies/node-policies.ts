@@ -97,7 +97,7 @@ export class NodePolicies {
 
   /** The policy that keeps this pod from evictions for the health of its node; undefined: none. */
   keeperOf(pod: Pick<PodView, 'phase' | 'labels' | 'nodeName'>): PodKeeper | undefined {
-    const claims = this.claimsOf(pod.nodeName);
+    const claims = this.claimsOf(pod.nodeName).filter((each) => each.keepCompletedPods || each.podAutonomy);
     if (claims.length === 0) return undefined;
     const wallMs = this.#options.clock.nowMs();
     const node = this.#options.nodes.get(pod.nodeName);

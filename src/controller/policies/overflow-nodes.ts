@@ -73,11 +73,6 @@ export class OverflowNodes {
   nextAtMs(policy: string): number {
     return this.#overflows.get(policy)?.nextAtMs ?? Infinity;
   }
-
-  /** Number of nodes of the largest policy. */
-  get size(): number {
-    return Math.max(0, ...[...this.#overflows.values()].map(({ admitted }) => admitted.size));
-  }
 }
 
 function compareUrgency(a: WaitingNode, b: WaitingNode): number {

@@ -216,6 +216,7 @@ export class PolicyBreakers {
     for (const [policy, open] of this.#open) {
       if (limited.has(policy)) continue;
       this.#open.delete(policy);
+      this.#overflow.forget(policy);
       this.#noteClosed(open, { policy, why: 'limits-removed', count: null });
     }
   }

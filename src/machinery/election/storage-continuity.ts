@@ -12,6 +12,8 @@ interface SeenVersion {
   readonly lease: Lease;
   readonly version: string;
   readonly at: Instant;
+  /** Since when this version is known to be new, on the monotonic clock; it was written then or, if infinite, at any time. */
+  readonly sinceMs: number;
 }
 
 /**
@@ -19,11 +21,13 @@ interface SeenVersion {
  * version of the lease only ever increases otherwise. For the leader that is certain, because only it writes the lease;
  * another replica may see the lease only after the leader renewed it, at a version that is newer again. So the leader leaves
  * a mark in the lease, and after a long gap the history is unverified: the lease has to be read as it was before the gap. The
- * wall clock shows the gap after a suspend.
+ * wall clock shows the gap after a suspend. A lease that no leader renewed until the gap proves nothing: it may be in a backup that
+ * is older than what the watches had delivered.
  */
 export class StorageContinuity {
   readonly #clock: Clock;
   readonly #gapMsMax: number;
+  readonly #unrenewedMsMax: number;
   /** The last response that contained the lease. */
   #seen: SeenVersion | undefined;
   /** The lease before the first gap since the history was verified, and when that gap ended. */
@@ -35,6 +39,7 @@ export class StorageContinuity {
   constructor(clock: Clock, gapMsMax: number) {
     this.#clock = clock;
     this.#gapMsMax = gapMsMax;
+    this.#unrenewedMsMax = gapMsMax / 3;
   }
 
   /** The latest mark of a restore, of this process or in the lease: to be written into the lease. */
@@ -52,24 +57,35 @@ export class StorageContinuity {
    * storage was restored since the last one.
    */
   observe(lease: Lease, writtenOn?: string): boolean {
-    const seen = { lease, version: lease.metadata.resourceVersion ?? '', at: instantOf(this.#clock) };
-    const isMarked = this.#takeMark(lease, seen.at);
     const before = this.#seen;
+    const seen = this.#toSeen(lease, writtenOn);
+    const isMarked = this.#takeMark(lease, seen.at);
     const isBack = before !== undefined && isOlder(seen.version, before.version);
     const isRestored = isBack || (before !== undefined && isMarked);
     // The version before is kept, so that what is too soon now is reported by a later response.
     if (isRestored && this.#sinceRestoreMs(seen.at) < restoresMsMin) return false;
     this.#seen = seen;
     if (isRestored) return this.#restored(seen.at, isBack);
-    // A lease that is, or was replaced, at the version that was seen before proves the history.
-    const isProven = before === undefined || [seen.version, writtenOn].includes(before.version);
-    if (!isProven) this.#noticeGap(before, seen.at);
-    return false;
+    return before !== undefined && this.#noticeGap(before, seen, writtenOn);
   }
 
-  #noticeGap(before: SeenVersion, at: Instant): void {
-    if (elapsedMs(before.at, at) <= this.#gapMsMax) return;
-    this.#unverified ??= { lease: before.lease, sinceMs: at.monotonicMs };
+  #toSeen(lease: Lease, writtenOn: string | undefined): SeenVersion {
+    const at = instantOf(this.#clock);
+    const version = lease.metadata.resourceVersion ?? '';
+    const before = this.#seen;
+    if (version === before?.version) return { lease, version, at, sinceMs: before.sinceMs };
+    const isNew = before !== undefined || writtenOn !== undefined;
+    return { lease, version, at, sinceMs: isNew ? at.monotonicMs : Number.NEGATIVE_INFINITY };
+  }
+
+  /** True: the storage may have been restored in the gap, and nothing can show it. */
+  #noticeGap(before: SeenVersion, { version, at }: SeenVersion, writtenOn?: string): boolean {
+    if (elapsedMs(before.at, at) <= this.#gapMsMax) return false;
+    if (before.at.monotonicMs - before.sinceMs > this.#unrenewedMsMax) return this.#restored(at, false);
+    // A lease that is, or was replaced, at the version that was seen before proves the history.
+    const isProven = [version, writtenOn].includes(before.version);
+    if (!isProven) this.#unverified ??= { lease: before.lease, sinceMs: at.monotonicMs };
+    return false;
   }
 
   /**

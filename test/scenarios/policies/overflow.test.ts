@@ -71,10 +71,80 @@ test('time in which no node waits does not add up, and a node that recovers lose
   assert.equal(added() <= 3, true);
 });
 
+test('a policy that is removed and comes back begins again: no node keeps its place', async () => {
+  await using world = await aWorld();
+  await world.advance(90);
+  const admitted = (): number => world.decided('overflow-admitted').length;
+  const before = admitted();
+  assert.ok(before >= 1);
+  world.changeOptions({ policies: [] });
+  await world.advance(0.1);
+  world.changeOptions({ policies: [aPolicy({ name: 'pool', limits })] });
+  await world.advance(20);
+  const [pool] = world.lifecycle.stages.policies.inForce();
+  assert.deepEqual([pool?.breaker?.overflow?.nodes, admitted()], [0, before]);
+});
+
 test('the next place is explained', async () => {
   await using world = await aWorld();
   await world.advance(30);
   const page = describeNodeOutlook(explainNode(world, 'a-3'));
   assert.match(page, /held {7}the breaker of policy pool is open/u);
   assert.match(page, /or it is the next one that limits\.overflow empties, in about \d+s \(.*\) for one of them/u);
+});
+
+const patient = ['unreachable', 'not-ready'].map((name) => {
+  return { key: `node.kubernetes.io/${name}`, operator: 'Exists', tolerationSeconds: 600 };
+});
+
+/** As above, with pods that tolerate the taint for ten minutes; at most so many nodes are emptied at once. */
+async function aWorldWithPlaces(maxConcurrentEvictions: number): Promise<ControllerWorld> {
+  const world = aZonedWorld(
+    { a: 12 },
+    { policies: [aPolicy({ name: 'pool', limits, maxConcurrentEvictions })], nodeEvictionRate: 10 },
+  );
+  for (const node of silent) world.addPod(`p-${node}`, node, patient);
+  await world.running(20);
+  await world.silentFor(60, ...silent);
+  return world;
+}
+
+test('an admitted node waits for a place of maxConcurrentEvictions, and gets it', async () => {
+  await using world = await aWorldWithPlaces(1);
+  await world.advance(70);
+  assert.equal(world.tainted(silent).length, 1, 'two were admitted, and one of them is being emptied');
+  const [first = ''] = world.tainted(silent);
+  world.removePod(`p-${first}`);
+  world.recover(first);
+  await world.advance(40);
+  const others = world.tainted(silent).filter((node) => node !== first);
+  assert.equal(others.length, 1);
+});
+
+test('a reset frees all at once, and the next opening begins with an interval', async () => {
+  await using world = await aWorldWithPlaces(12);
+  assert.ok(world.tainted(silent).length <= 1);
+  const reset = { ...limits, resetAtMs: world.clock.nowMs() };
+  world.changeOptions({ policies: [aPolicy({ name: 'pool', limits: reset, maxConcurrentEvictions: 12 })] });
+  await world.advance(5);
+  assert.deepEqual(world.tainted(silent), silent);
+  const admitted = world.decided('overflow-admitted').length;
+  await world.silentFor(75, 'a-8', 'a-9', 'a-10');
+  assert.equal(world.decided('overflow-admitted').length - admitted, 0, 'open for less than an interval');
+  await world.advance(40);
+  assert.ok(world.decided('overflow-admitted').length - admitted >= 1);
+});
+
+test('a new leader admits none before an interval has passed, and goes on then', async () => {
+  await using world = await aWorldWithPlaces(12);
+  await world.advance(10);
+  const before = world.tainted(silent).length;
+  const restartedAt = world.writes.length;
+  await world.restart();
+  await world.advance(25);
+  const tainted = (): number =>
+    world.writes.slice(restartedAt).filter(({ body }) => JSON.stringify(body).includes('NoExecute')).length;
+  assert.equal(tainted(), 0);
+  await world.advance(120);
+  assert.ok(world.tainted(silent).length >= before + 2, world.tainted(silent).join(' '));
 });

@@ -759,6 +759,44 @@ test('while caches fill, the lease is read and not acquired, and after a suspend
   await observing;
 });
 
+/** Reports of a process that reads a lease of a leader that ended `unrenewedMs` ago, and is suspended then. */
+async function reportsAfterSuspend(unrenewedMs: number): Promise<number> {
+  const { clock, server } = aWorld();
+  let rollbacks = 0;
+  const leader = new Contender('leader', server, clock).start();
+  const contender = new Contender('a', server, clock, { onRollback: () => (rollbacks += 1) });
+  const observing = contender.elector.observe(contender.stop.signal);
+  await clock.advance(10_000);
+  leader.link.cut = true;
+  await clock.advance(unrenewedMs);
+  clock.jumpWall(20_000);
+  await clock.advance(5_000);
+  contender.stop.abort();
+  await observing;
+  return rollbacks;
+}
+
+test('a lease that nothing renewed before a gap may be older than the backup, so a restore is assumed', async () => {
+  assert.equal(await reportsAfterSuspend(8_000), 1);
+  assert.equal(await reportsAfterSuspend(1_000), 0);
+});
+
+test('a lease that a process has seen only at one version proves nothing after a gap', async () => {
+  const { clock, server } = aWorld();
+  let rollbacks = 0;
+  const leader = new Contender('leader', server, clock).start();
+  await clock.advance(10_000);
+  leader.link.cut = true;
+  const late = new Contender('b', server, clock, { onRollback: () => (rollbacks += 1) });
+  const observing = late.elector.observe(late.stop.signal);
+  await clock.advance(1_000);
+  clock.jumpWall(20_000);
+  await clock.advance(5_000);
+  assert.equal(rollbacks, 1);
+  late.stop.abort();
+  await observing;
+});
+
 test('a standby that was cut off during a restore learns of it from the mark of the leader, once', async () => {
   const clock = new ManualClock();
   const server = new LeaseServer(clock);
