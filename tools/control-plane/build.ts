@@ -2,12 +2,12 @@
 // published Go modules in go.mod; a second run finds them and does nothing. Exit codes: 0 success, 1 build failure, 2 usage
 // error or KUBEBUILDER_ASSETS is set but incomplete, 3 no Go (0 with --optional).
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { assetsFolder } from '../../src/cli/simulation/programs/program-finder.ts';
 import { findControlPlane } from './binaries.ts';
 import { selectVersion, splitArguments, UnknownVersion } from './kubernetes-version.ts';
-import { type ControlPlaneBuild, controlPlaneBuild, goBuildCommand, type Program, programs } from './programs.ts';
+import { type ControlPlaneBuild, controlPlaneBuild, goBuildCommand, programs } from './programs.ts';
 
 const exitCodes = { done: 0, buildFailed: 1, usage: 2, assetsIncomplete: 2, noGo: 3 } as const;
 /** Interval of progress lines; a cold build prints nothing for minutes. */
@@ -50,51 +50,33 @@ async function build(optional: boolean): Promise<number> {
 
 /** Builds into a temporary folder and renames it at the end, so that an existing folder is complete. */
 async function buildAll(build: ControlPlaneBuild): Promise<boolean> {
-  const { cacheFolder: folder, programs, gitVersion, etcdVersion } = build;
+  const { cacheFolder: folder, gitVersion, etcdVersion } = build;
   mkdirSync(dirname(folder), { recursive: true });
   const unfinished = mkdtempSync(`${folder}.`);
+  const startedMs = performance.now();
+  const elapsed = (): string => `${Math.round((performance.now() - startedMs) / 1_000)} s`;
+  say(`building Kubernetes ${gitVersion} and etcd ${etcdVersion} into ${folder}`);
+  say("a cold build takes minutes and about 4 GB for Go's caches");
+  const alive = setInterval(() => say(`still building, ${elapsed()}`), stillBuildingMs);
   try {
-    say(`building Kubernetes ${gitVersion} and etcd ${etcdVersion} into ${folder}`);
-    say("a cold build takes minutes and about 4 GB for Go's caches");
-    for (const [index, program] of programs.entries()) {
-      const target = { program, folder: unfinished, which: `${index + 1} of ${programs.length}` };
-      if (!(await buildProgram(build, target))) return false;
+    const code = await goBuild(build, unfinished);
+    if (code !== 0) {
+      say(`failed after ${elapsed()}: go exited with ${code}`);
+      return false;
     }
     moveIntoPlace(unfinished, folder);
-    say(`ready in ${folder}`);
+    say(`built in ${elapsed()}, ready in ${folder}`);
     return true;
   } finally {
+    clearInterval(alive);
     rmSync(unfinished, { recursive: true, force: true });
   }
 }
 
-interface Target {
-  readonly program: Program;
-  readonly folder: string;
-  /** For progress lines, such as `1 of 6`. */
-  readonly which: string;
-}
-
-async function buildProgram(build: ControlPlaneBuild, { program, folder, which }: Target): Promise<boolean> {
-  const startedMs = performance.now();
-  const elapsed = (): string => `${Math.round((performance.now() - startedMs) / 1_000)} s`;
-  say(`${program} (${which}) ...`);
-  const alive = setInterval(() => say(`${program} (${which}) still building, ${elapsed()}`), stillBuildingMs);
-  const file = join(folder, program);
-  const code = await goBuild(build, program, file);
-  clearInterval(alive);
-  if (code !== 0) {
-    say(`${program} (${which}) failed after ${elapsed()}: go exited with ${code}`);
-    return false;
-  }
-  say(`${program} (${which}) built in ${elapsed()}, ${Math.round(statSync(file).size / 1e6)} MB`);
-  return true;
-}
-
-function goBuild(build: ControlPlaneBuild, program: Program, file: string): Promise<number | string> {
-  const { cwd, args } = goBuildCommand(build, program);
-  const [command = '', ...rest] = args;
-  const go = spawn('go', [command, '-o', file, ...rest], {
+/** All at once: one is linked, on one core, while others are compiled. */
+function goBuild(build: ControlPlaneBuild, folder: string): Promise<number | string> {
+  const { cwd, args } = goBuildCommand(build, folder);
+  const go = spawn('go', args, {
     cwd,
     env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' },
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { buildsFolder } from '../../src/cli/simulation/programs/program-finder.ts';
 import { defaultVersion, type KubernetesVersion, selectedVersion } from './kubernetes-version.ts';
 
-/** The programs in build order: kubectl first, because it is useful without the others. */
 export const programs = [
   'kubectl',
   'etcd',
@@ -29,7 +28,6 @@ const versionPackage = 'k8s.io/component-base/version';
 /** How the programs of one Kubernetes version are built. */
 export interface ControlPlaneBuild {
   readonly version: KubernetesVersion;
-  /** In build order. */
   readonly programs: readonly Program[];
   /** As the programs report it, such as `v1.37.2`: the version that go.mod requires. */
   readonly gitVersion: string;
@@ -54,13 +52,14 @@ export function controlPlaneBuild(version: KubernetesVersion = selectedVersion()
   return { version, programs: built, gitVersion, etcdVersion, moduleFolder, cacheFolder };
 }
 
-/** The working directory and the arguments of `go` that build one program. */
+/** The working directory and the arguments of `go` that build all programs into a folder, which must exist. */
 export function goBuildCommand(
-  { moduleFolder, gitVersion }: ControlPlaneBuild,
-  program: Program,
+  { moduleFolder, gitVersion, programs }: ControlPlaneBuild,
+  folder: string,
 ): { readonly cwd: string; readonly args: readonly string[] } {
   const module = moduleFolder === sharedFolder ? [] : [`-modfile=${join(moduleFolder, 'go.mod')}`];
-  return { cwd: sharedFolder, args: ['build', ...buildFlags(gitVersion), ...module, `./cmd/${program}`] };
+  const packages = programs.map((program) => `./cmd/${program}`);
+  return { cwd: sharedFolder, args: ['build', '-o', folder, ...buildFlags(gitVersion), ...module, ...packages] };
 }
 
 /** Flags of `go build`. Without the linker flags the version would be v0.0.0. */

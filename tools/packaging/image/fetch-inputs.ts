@@ -70,7 +70,9 @@ function fetchDebian(one: DebianPackage, snapshot: string, folder: string): stri
 }
 
 function fetchNode({ name, integrity }: NodePackage, version: string, folder: string): string | undefined {
-  const args = ['pack', '--silent', '--pack-destination', folder, `${name}@${version}`];
+  // A transfer that stalls is begun again: by default it is waited for five minutes.
+  const limits = ['--fetch-timeout=60000', '--fetch-retries=3'];
+  const args = ['pack', '--silent', ...limits, '--pack-destination', folder, `${name}@${version}`];
   const { status, stderr, error } = spawnSync('npm', args, { cwd: folder, encoding: 'utf8' });
   const packed = readdirSync(folder).find((file) => file.endsWith('.tgz'));
   if (status !== 0 || packed === undefined)
