@@ -5,7 +5,7 @@ import { isOlder } from '../machinery/api/resource-version.ts';
 import type { StoreReader } from '../machinery/informer/informer.ts';
 import { MutationCache } from '../machinery/informer/mutation-cache.ts';
 import { FlappingWatch } from './flapping/flapping-watch.ts';
-import { graceOf, readyOf } from './health/assess-node.ts';
+import { readyOf } from './health/assess-node.ts';
 import type { HealthRecord } from './health/health-record.ts';
 import type { NodeLifecycleOptions } from './lifecycle-options.ts';
 import { LiveNodes } from './live-nodes.ts';
@@ -190,6 +190,7 @@ function buildTaintEvictor(
   return new TaintEvictor({
     ...dependencies,
     pods,
+    podListSentAtMs: () => options.informers.pods.status().lastListSentAtMs,
     writesAtOnceMax: options.lanes.concurrencyMax,
     recorder: options.recorders.evictions,
     holds,
@@ -265,17 +266,13 @@ function buildMarker(
   });
 }
 
-function markingStateOf(
-  name: string,
-  { nodes, health, policies, freshness }: ObservingStages,
-): NodeMarkingState | undefined {
+function markingStateOf(name: string, stages: ObservingStages): NodeMarkingState | undefined {
+  const { nodes, health } = stages;
   const node = nodes.get(name);
-  const record = health.get(name);
-  if (node === undefined || record === undefined) return undefined;
+  if (node === undefined || health.get(name) === undefined) return undefined;
   const neverPosted = findCondition(node.conditions, 'Ready')?.reason === neverUpdated.reason;
-  const { graceMs } = graceOf(record, policies.current(name));
   // A record made only from the caches, as after a restart, is not a heartbeat.
-  const hasRecentHeartbeat = record.heartbeatSinceUnknown && freshness.nowMs() - record.heartbeatAtMs <= graceMs;
+  const hasRecentHeartbeat = health.hasRecovered(node, stages.healthNow());
   return { ready: readyOf(node), hasRecentHeartbeat, neverPosted };
 }
 

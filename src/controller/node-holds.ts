@@ -270,16 +270,15 @@ class NodeHoldEvidence implements HoldEvidence {
   }
 
   /**
-   * The node is unreachable in the cache while its lease is being renewed: the node cache may be stale. Where another
-   * controller detects failures, its taints are used as they are.
+   * The node is unreachable in the cache while its lease is being renewed, or was until the watch of leases perhaps ended to deliver:
+   * the node cache may be stale. Where another controller detects failures, its taints are used as they are.
    */
   get isLeaseRenewed(): boolean {
-    const { health, freshness, policies } = this.#stages;
-    const record = health.get(this.#node);
+    const { health, freshness } = this.#stages;
     const node = this.#ownNode();
-    if (node === undefined || record?.channel !== 'lease' || !record.heartbeatSinceUnknown) return false;
+    if (node === undefined || health.get(this.#node)?.channel !== 'lease') return false;
     if (readyOf(node) === 'True' || !hasTaint(node.taints, taintKeys.unreachable, 'NoExecute')) return false;
-    return freshness.nowMs() - record.heartbeatAtMs <= policies.current(this.#node).nodeMonitorGracePeriodMs;
+    return health.hasRecovered(node, { monotonicMs: freshness.nowMs(), wallMs: this.#options.clock.nowMs() });
   }
 
   /** While the watches are observed after an interruption they are open, and deliver what changed. */

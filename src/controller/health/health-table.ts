@@ -67,8 +67,16 @@ export class HealthTable {
     const known = this.#records.get(node.name);
     const record = buildRecord(known, { node, lease: known?.uid === node.uid ? known.lease : undefined }, now);
     const assessment = assessNode(node, record, now, this.#graces.current(node.name));
-    if (assessment.kind !== 'silent' || assessment.conditions.length === 0) return assessment;
-    return this.#confirmed.get(node.name) === record.heartbeatAtMs ? assessment : { ...assessment, kind: 'suspect' };
+    if (assessment.kind !== 'silent') return assessment;
+    // That it became Unknown was confirmed. If its lease was renewed since, the watch of nodes may be behind, and that of leases now.
+    const wasConfirmed = assessment.conditions.length === 0 && !renewedSinceUnknown(record);
+    if (wasConfirmed || this.#confirmed.get(node.name) === record.heartbeatAtMs) return assessment;
+    return { ...assessment, kind: 'suspect' };
+  }
+
+  /** It sent a heartbeat since it became Unknown, and is not silent again. */
+  hasRecovered(node: NodeView, now: Now): boolean {
+    return this.#records.get(node.name)?.heartbeatSinceUnknown === true && this.evaluate(node, now).kind !== 'silent';
   }
 
   /**
@@ -81,7 +89,8 @@ export class HealthTable {
   schedule(name: string, assessment: HealthAssessment, nowMs: number, isStored = true): void {
     this.#rechecks.delete(name);
     if (assessment.kind === 'alive') return this.#deadlines.set(name, assessment.silentFromMs);
-    if (assessment.conditions.length === 0 && isStored) return void this.#deadlines.remove(name);
+    const isSettled = assessment.kind === 'silent' && assessment.conditions.length === 0;
+    if (isSettled && isStored) return void this.#deadlines.remove(name);
     this.#rechecks.add(name);
     this.#deadlines.set(name, nowMs + recheckMs);
   }
@@ -180,4 +189,8 @@ export class HealthTable {
       this.#deadlines.set(next.key, movedToMs);
     }
   }
+}
+
+function renewedSinceUnknown({ channel, heartbeatSinceUnknown }: HealthRecord): boolean {
+  return channel === 'lease' && heartbeatSinceUnknown;
 }

@@ -1,8 +1,8 @@
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
 
 /**
- * A pod that does not terminate within this time after its accepted deletion was not deleted, as after a restore of
- * etcd.
+ * A pod that does not terminate within this time after its accepted deletion was not deleted, also if no complete state was
+ * read since: etcd was restored from a backup.
  */
 const acceptedMsMax = 300_000;
 
@@ -18,6 +18,12 @@ interface Accepted {
 export class AcceptedDeletions {
   /** Accepted deletions, by the key of the pod. */
   readonly #accepted = new Map<string, Accepted>();
+  readonly #listSentAtMs: () => number | undefined;
+
+  /** `listSentAtMs`: when the complete state in the cache was requested; undefined: it may be older than its request. */
+  constructor(listSentAtMs: () => number | undefined = () => undefined) {
+    this.#listSentAtMs = listSentAtMs;
+  }
 
   get count(): number {
     return this.#accepted.size;
@@ -35,21 +41,23 @@ export class AcceptedDeletions {
   /** Whether a pod is being deleted, also if the cache does not show it yet; `nowMs` is of the monotonic clock. */
   isUnderWay(pod: PodView, nowMs: number): boolean {
     const accepted = this.#accepted.get(podKey(pod));
-    return accepted !== undefined && isUnderWay(pod, accepted, nowMs);
+    return accepted !== undefined && this.#goesOn(pod, accepted, nowMs);
   }
 
   /** Forgets the deletions that are completed, or never took place: one entry per step. */
   *sweep(find: (key: string) => PodView | undefined, nowMs: () => number): Generator<undefined, void> {
     for (const [key, accepted] of this.#accepted) {
       const pod = find(key);
-      if (pod === undefined || !isUnderWay(pod, accepted, nowMs())) this.#accepted.delete(key);
+      if (pod === undefined || !this.#goesOn(pod, accepted, nowMs())) this.#accepted.delete(key);
       yield;
     }
   }
-}
 
-function isUnderWay(pod: PodView, accepted: Accepted, nowMs: number): boolean {
-  if (pod.uid !== accepted.uid) return false;
-  accepted.isSeen ||= pod.terminating;
-  return pod.terminating || (!accepted.isSeen && nowMs - accepted.atMs < acceptedMsMax);
+  #goesOn(pod: PodView, accepted: Accepted, nowMs: number): boolean {
+    if (pod.uid !== accepted.uid) return false;
+    accepted.isSeen ||= pod.terminating;
+    if (pod.terminating || accepted.isSeen) return pod.terminating;
+    const isInCache = (this.#listSentAtMs() ?? -Infinity) > accepted.atMs;
+    return !isInCache && nowMs - accepted.atMs < acceptedMsMax;
+  }
 }

@@ -37,6 +37,8 @@ interface TaintEvictorOptions extends EvictionHoldsOptions {
   /** How and when pods are removed. Absent: every pod that is due is deleted at once. */
   readonly removals?: RemovalRules;
   readonly pods: PodSource;
+  /** When the complete state of pods in the cache was requested, if it is the most recent of that time. */
+  readonly podListSentAtMs?: () => number | undefined;
   readonly writer: CommandWriter;
   /** Write slots of evictions. Absent: no limit. */
   readonly writesAtOnceMax?: number;
@@ -56,7 +58,7 @@ export class TaintEvictor {
   /** Tainted nodes found at the takeover; their pods are evaluated in batches. */
   readonly #batchedResync: WorkLoop;
   readonly #evaluations: PodEvaluations;
-  readonly #accepted = new AcceptedDeletions();
+  readonly #accepted: AcceptedDeletions;
   readonly #parked: ParkedPods;
   /** Time of the takeover: existing times are interpreted relative to it, however late they are evaluated. */
   #tookOver: Now;
@@ -64,6 +66,7 @@ export class TaintEvictor {
   constructor(options: TaintEvictorOptions) {
     this.#options = options;
     this.#holds = new EvictionHolds(options);
+    this.#accepted = new AcceptedDeletions(options.podListSentAtMs);
     this.#tookOver = instantOf(this.#options.clock);
     this.#loop = new WorkLoop({
       queue: this.#queue,

@@ -62,6 +62,27 @@ test('a lease watch that is dead without an error: leases are read live, and no 
   assert.deepEqual(world.notReady(), ['a-0']);
 });
 
+test('a node that recovered while its watch was dead keeps its pods, also when the watch of leases dies before they are due', async () => {
+  await using world = aZonedWorld({ a: 3, b: 3 });
+  const toleration = { key: 'node.kubernetes.io/unreachable', operator: 'Exists', tolerationSeconds: 300 };
+  world.addPod('patient', 'a-0', [toleration]);
+  await world.running(30);
+  await world.silentFor(60, 'a-0');
+  assert.equal(world.ready('a-0'), 'Unknown');
+  world.nodesFrozen = true; // the node posts Ready, and no event of it comes
+  world.recover('a-0');
+  await world.advance(150);
+  world.frozen = true;
+  world.loseFrames();
+  await world.advance(300);
+  assert.deepEqual(world.evicted(), []);
+  world.frozen = false;
+  world.nodesFrozen = false;
+  world.syncCaches();
+  await world.silentFor(420, 'a-0');
+  assert.deepEqual(world.evicted(), ['patient'], 'what is dead is evicted');
+});
+
 test('while watches are reopened the time does not count against any node', async () => {
   await using world = await aWorld().running(30);
   world.leases.state = 'listing';

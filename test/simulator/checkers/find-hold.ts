@@ -105,7 +105,7 @@ function isPausedByAnnotation(run: Run, name: string): boolean {
   });
 }
 
-/** Mode Detect, or a pod that asks by its label; as long as every cache says so. */
+/** Mode Detect, a mark of another tool, or in taint mode a pod that asks by its label; as long as every cache says so. */
 function whyKept(
   { mode, detect, podAutonomy, vetoes }: NodePolicy,
   run: Run,
@@ -118,6 +118,7 @@ function whyKept(
   if (podAutonomy === undefined || line.resource !== 'pods') return undefined;
   const key = objectKey('default', line.name);
   const { informers, lifecycle } = run.manager;
+  if (lifecycle.stages.podEvictor !== undefined) return undefined;
   const asks = [informers.pods.store.get(key), lifecycle.stages.pods.get(key)].every(
     (pod) => pod?.labels[autonomyLabel] === 'true',
   );

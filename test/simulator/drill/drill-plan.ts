@@ -64,6 +64,8 @@ export interface Drill {
   readonly graceFromMs?: number;
   /** The leader changes: nothing else is late, but everything may be. */
   readonly mayBeLate?: boolean;
+  /** No node can be read: the deletion of a pod that was bound a short time ago waits until the watch of nodes is newer. */
+  readonly areNodesUnreadable?: boolean;
   /** A zone may be stopped, or a hold in force: NoExecute taints and marks may be late. */
   readonly mayBeHeld?: boolean;
   /** A silent node that is in planned maintenance until this time. */

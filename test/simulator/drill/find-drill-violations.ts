@@ -1,4 +1,5 @@
 // What was wrong in a drill: too late, too early, twice, or without a reason. From what was committed only.
+import { nodeWatchDelayMsMax } from '../../../src/controller/model/live-node.ts';
 import type { Taint } from '../../../src/machinery/api/taints.ts';
 import { isForHealth } from '../../../src/controller/taint-eviction/decide-eviction.ts';
 import type { NodeRecord, NodeState, PodRecord } from './drill-record.ts';
@@ -258,10 +259,11 @@ function findLateDeletions(context: DrillContext): readonly DrillViolation[] {
   const isLate = (pod: PodRecord): boolean => {
     const heldMs = graceMsOf(pod.node) + lateMs;
     const { states = [], heartbeats = [] } = record.nodes.get(pod.node) ?? {};
+    const sureMs = drill.areNodesUnreadable === true ? pod.createdMs + nodeWatchDelayMsMax : -Infinity;
     const endMs = pod.deletion?.atMs ?? span.untilMs;
     const dueMs = states.flatMap(({ atMs }) => dueTimes(pod, states, atMs));
     const checkedMs = [
-      ...dueMs.map((atMs) => Math.max(atMs, acceptsMs) + lateMs),
+      ...dueMs.map((atMs) => Math.max(atMs, acceptsMs, sureMs) + lateMs),
       ...heartbeats.map((atMs) => Math.max(atMs + heldMs, acceptsMs + lateMs)),
     ];
     return checkedMs.some((atMs) => {
@@ -269,7 +271,9 @@ function findLateDeletions(context: DrillContext): readonly DrillViolation[] {
         return heartbeatMs <= atMs && atMs < heartbeatMs + heldMs && readyAt(states, heartbeatMs) === 'Unknown';
       });
       const counts = (taint: Taint): boolean => !isHeld || !isForHealth(taint);
-      return atMs < endMs && dueTimes(pod, states, atMs, counts).some((time) => time + lateMs <= atMs);
+      return (
+        atMs < endMs && dueTimes(pod, states, atMs, counts).some((time) => Math.max(time, sureMs) + lateMs <= atMs)
+      );
     });
   };
   return [...record.pods.values()]

@@ -284,7 +284,9 @@ export function planLostVerbDrill(random: Random, cluster: DrillCluster): Drill 
     { atMs: 50, forMs: durationMs, fault: { ...answers, ...lost } },
     silenceOf(names, 100, forMs),
   ];
-  return { name: 'lost-verb', acts, durationMs, stuck: [] };
+  // Where reading nodes is denied as a matter of permission, the cache counts.
+  const areNodesUnreadable = lost.resource === 'nodes' && code === 500;
+  return { name: 'lost-verb', acts, durationMs, stuck: [], ...(areNodesUnreadable && { areNodesUnreadable }) };
 }
 
 function makePolicies(nodes: readonly string[], fields: Partial<NodePolicy>): readonly NodePolicy[] {

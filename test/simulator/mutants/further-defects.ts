@@ -216,8 +216,8 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'silence-not-confirmed',
     what: 'with a lease watch that is behind, healthy nodes become Unknown',
     file: 'controller/health/health-table.ts',
-    find: "? assessment : { ...assessment, kind: 'suspect' };",
-    replace: '? assessment : assessment;',
+    find: "return { ...assessment, kind: 'suspect' };",
+    replace: 'return assessment;',
   },
   {
     name: 'health-clock-never-stops',
@@ -228,8 +228,8 @@ export const furtherDefects: readonly Mutant[] = [
     also: [
       {
         file: 'controller/health/health-table.ts',
-        find: "? assessment : { ...assessment, kind: 'suspect' };",
-        replace: '? assessment : assessment;',
+        find: "return { ...assessment, kind: 'suspect' };",
+        replace: 'return assessment;',
       },
     ],
   },

@@ -113,9 +113,9 @@ export const knownDefects: readonly Mutant[] = [
   {
     name: 'second-silence-never-marked',
     what: 'a node that renewed its lease while Unknown and is silent again: its pods stay Ready and keep their traffic',
-    file: 'controller/acting-stages.ts',
-    find: 'record.heartbeatSinceUnknown && freshness.nowMs() - record.heartbeatAtMs <= graceMs;',
-    replace: 'record.heartbeatSinceUnknown;',
+    file: 'controller/health/health-table.ts',
+    find: " === true && this.evaluate(node, now).kind !== 'silent';",
+    replace: ' === true;',
   },
   {
     name: 'zones-wait-for-each-other',
@@ -258,8 +258,22 @@ export const knownDefects: readonly Mutant[] = [
     name: 'accepted-deletion-never-repeated',
     what: 'a pod whose accepted deletion a restore of etcd has undone stays on its tainted node for ever',
     file: 'controller/taint-eviction/accepted-deletions.ts',
-    find: 'return pod.terminating || (!accepted.isSeen && nowMs - accepted.atMs < acceptedMsMax);',
+    find: 'accepted.isSeen ||= pod.terminating;',
     replace: 'return true;',
+  },
+  {
+    name: 'accepted-deletion-trusted',
+    what: 'a pod that a restore of etcd brought back waits for minutes, although it was listed since its deletion was accepted',
+    file: 'controller/taint-eviction/accepted-deletions.ts',
+    find: 'return !isInCache && nowMs',
+    replace: 'return nowMs',
+  },
+  {
+    name: 'second-silence-not-confirmed',
+    what: 'a node whose lease was renewed while the watch of nodes was dead loses its pods when the watch of leases dies',
+    file: 'controller/health/health-table.ts',
+    find: 'assessment.conditions.length === 0 && !renewedSinceUnknown(record);',
+    replace: 'assessment.conditions.length === 0;',
   },
   {
     name: 'hold-kept-after-its-end',
