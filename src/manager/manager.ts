@@ -41,6 +41,7 @@ import { makeInformers, type NodeInformers } from './informers.ts';
 import { ApiLiveLeases } from './live-leases.ts';
 import { buildPolicyObjectsReport, type PolicyAdoption, PolicyObjects } from '../policy/objects/policy-objects.ts';
 import { PolicyStatusWriter } from '../policy/objects/policy-status-writer.ts';
+import { ScheduledPolicies } from '../policy/schedules/scheduled-policies.ts';
 import { WriteBlocker } from './write-blocker.ts';
 
 /** Limit of the final flush of Events, because a standby waits for the lease. */
@@ -117,9 +118,13 @@ export class Manager {
   readonly #policyObjects: PolicyObjects | undefined;
   /** Writer of the status of policies; undefined without policies of the API and in shadow mode. */
   readonly #policyStatus: PolicyStatusWriter | undefined;
+  /** The settings, with those of the schedules of policies in place. */
+  readonly #scheduled: ScheduledPolicies<ManagerConfig>;
   #solo = false;
 
-  constructor(options: ManagerOptions) {
+  constructor(given: ManagerOptions) {
+    this.#scheduled = new ScheduledPolicies(given.config, given.clock);
+    const options = { ...given, config: this.#scheduled };
     this.#options = options;
     this.#contact = new ApiContact(options.clock);
     const { apis } = options;
@@ -186,7 +191,12 @@ export class Manager {
 
   /** The options changed as listed, and {@link ManagerOptions.config} returns the new ones already. */
   optionsChanged(changes: readonly SettingChange[]): void {
+    this.#scheduled.noteGiven();
     this.lifecycle.optionsChanged(changes);
+  }
+
+  async #followSchedules(): Promise<void> {
+    for await (const changes of this.#scheduled.run(this.#watching.signal)) this.lifecycle.optionsChanged(changes);
   }
 
   /** Settings changed on which it depends whether a policy object is valid. */
@@ -199,6 +209,7 @@ export class Manager {
     const watching = Object.values(this.informers).map((informer) => informer.run(this.#watching.signal));
     if (this.#evictions !== undefined) watching.push(this.#evictions.run(this.#watching.signal));
     if (this.#policyObjects !== undefined) watching.push(this.#policyObjects.run(this.#watching.signal));
+    watching.push(this.#followSchedules());
     this.#broadcasterEnded = this.#broadcaster?.run(this.#eventsStop.signal) ?? Promise.resolve();
     signal.addEventListener('abort', () => this.#beginStopping());
     try {

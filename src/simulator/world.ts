@@ -49,6 +49,8 @@ export interface SimulationRuntime {
 interface WorldOptions {
   readonly plan: ClusterPlan;
   readonly seed: number;
+  /** Wall time at the beginning; absent: {@link wallStartMs}. */
+  readonly startsAtMs?: number | undefined;
   readonly simulationRuntime: SimulationRuntime;
   readonly trace: Trace;
   /** The configuration of the replicas; absent: that of the plan. */
@@ -96,6 +98,7 @@ export class World {
   readonly #life = new AbortController();
   readonly #lags = new Map<string, number>();
   readonly #backups: { readonly atMs: number; readonly backup: Backup }[] = [];
+  readonly #startsAtMs: number;
   #config: ManagerConfig;
   /** Changed settings, the last one wins. */
   readonly #changes = new Set<Partial<ControllerOptions>>();
@@ -111,7 +114,8 @@ export class World {
       ...(afterInstant === undefined ? {} : { afterInstant }),
     });
     trace.follow(this.timeline);
-    const etcd = new VirtualProcess(this.timeline, new VirtualMachine(this.timeline, wallStartMs));
+    this.#startsAtMs = options.startsAtMs ?? wallStartMs;
+    const etcd = new VirtualProcess(this.timeline, new VirtualMachine(this.timeline, this.#startsAtMs));
     this.storage = new Storage(etcd, this.random);
     this.servers = new Map(range(plan.servers, 'server').map((name) => [name, this.#makeServer(name)]));
     this.network = new Network({ servers: [...this.servers.values()], random: this.random, latencyMs: plan.latencyMs });
@@ -120,7 +124,7 @@ export class World {
     this.graceMsMin = shortestGraceMs(this.#config);
     this.replicas = new Map(range(plan.replicas, 'replica').map((name) => [name, this.#makeReplica(name)]));
     this.shadow = plan.hasShadow === true ? this.#makeReplica('shadow-1', shadowConfig) : undefined;
-    this.#fleetProcess = new VirtualProcess(this.timeline, new VirtualMachine(this.timeline, wallStartMs));
+    this.#fleetProcess = new VirtualProcess(this.timeline, new VirtualMachine(this.timeline, this.#startsAtMs));
     this.fleet = this.#makeFleet();
     this.workload = new Workload({
       storage: this.storage,
@@ -239,7 +243,7 @@ export class World {
 
   #makeServer(name: string): SimulatedApiServer {
     const { lagMsMax } = this.#options.plan;
-    const clock = new VirtualProcess(this.timeline, new VirtualMachine(this.timeline, wallStartMs));
+    const clock = new VirtualProcess(this.timeline, new VirtualMachine(this.timeline, this.#startsAtMs));
     return new SimulatedApiServer({
       name,
       storage: this.storage,
@@ -252,7 +256,11 @@ export class World {
 
   #makeReplica(name: string, differing?: Partial<ManagerConfig>): Replica {
     const { plan, simulationRuntime, trace, onSent, onFailed } = this.#options;
-    const machine = new VirtualMachine(this.timeline, wallStartMs, between(this.random, -plan.driftMax, plan.driftMax));
+    const machine = new VirtualMachine(
+      this.timeline,
+      this.#startsAtMs,
+      between(this.random, -plan.driftMax, plan.driftMax),
+    );
     this.machines.set(name, machine);
     return new Replica({
       name,

@@ -17,6 +17,8 @@ const texts = [
   '2h45m',
   '2026-11-23T18:00:00Z',
   '2026-11-23T18:00:00.5+02:00',
+  '0 8 * * MON-FRI',
+  'Europe/Berlin',
 ];
 
 /** Policies that the schema and the rules between fields accept. */

@@ -90,6 +90,10 @@ export const whatifFlags = [
     flag.text('policies', 'Config file whose settings and policies are to come into force'),
     flag.text('config', 'Config file in force; defaults if not set'),
     flag.text('trace', 'File that nlc record wrote: it is replayed with both configurations, and no cluster is read'),
+    flag.text(
+      'at',
+      'Time for which the schedules of policies are evaluated, in RFC 3339; now if not set. Not with --trace',
+    ),
     flag.boolean('all', 'Show all nodes and zones, not only those that change', { default: false }),
     flag.text('output', 'Output format: a report as text, or JSON with all values', {
       short: 'o',

@@ -5,6 +5,8 @@ import type { FlagValues } from '../flags/flag-definition.ts';
 import { readFlags } from '../flags/flag-schema.ts';
 import { type CommandIo, exitFailure, exitSuccess, printNote, usageError } from '../io/command-io.ts';
 import type { Read } from '../../machinery/yaml/yaml-text.ts';
+import { policiesAt } from '../../policy/schedules/scheduled-policies.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { buildPolicyWarnings } from '../../policy/schema/build-policy-warnings.ts';
 import { settingsOf } from '../simulate/scenario-settings.ts';
 import { buildPreview, type PreviewOptions } from '../whatif/cluster-preview.ts';
@@ -21,6 +23,8 @@ export async function run(argv: readonly string[], io: CommandIo): Promise<numbe
   const read = readFlags(argv, whatifFlags);
   if ('problems' in read) return usageError(io, 'whatif', read.problems);
   const { values } = read;
+  const timeProblems = checkTime(values);
+  if (timeProblems.length > 0) return usageError(io, 'whatif', timeProblems);
   const both = readBoth(values);
   if ('problems' in both) return usageError(io, 'whatif', both.problems, 'configuration');
   for (const warning of buildPolicyWarnings(both.value.after.config.policies))
@@ -47,8 +51,20 @@ function readBoth({ policies, config }: WhatifValues): Read<ConfigPair> {
   return { value: { before: before.value, after: after.value } };
 }
 
-function withPodGc(config: ConfigPair['before']['config']): PreviewOptions {
-  return { ...config, podGc: config.controllers.podGc ? config : undefined };
+function checkTime({ at, trace }: WhatifValues): readonly string[] {
+  if (at === undefined) return [];
+  return [
+    ...(parseTimestamp(at) === undefined
+      ? [`--at: must be an RFC 3339 time, such as 2026-11-27T08:00:00Z (got ${JSON.stringify(at)})`]
+      : []),
+    ...(trace === undefined ? [] : ['--at: must be absent with --trace, which has its own times']),
+  ];
+}
+
+/** The options as they are in force at this wall time. */
+function optionsAt(config: ConfigPair['before']['config'], wallMs: number): PreviewOptions {
+  const { policies } = policiesAt(config.policies, wallMs);
+  return { ...config, policies, podGc: config.controllers.podGc ? config : undefined };
 }
 
 async function compare({ before, after }: ConfigPair, values: WhatifValues, io: CommandIo): Promise<number> {
@@ -61,10 +77,10 @@ async function compare({ before, after }: ConfigPair, values: WhatifValues, io: 
     return exitFailure;
   }
   const { state } = read;
-  const previews = [
-    buildPreview(state, withPodGc(before.config)),
-    buildPreview(state, withPodGc(after.config), before.config),
-  ] as const;
+  const wallMs = parseTimestamp(values.at) ?? state.atMs;
+  const inForce = optionsAt(before.config, wallMs);
+  const wanted = optionsAt(after.config, wallMs);
+  const previews = [buildPreview(state, inForce), buildPreview(state, wanted, inForce)] as const;
   const report = comparePreviews(...previews, { atMs: state.atMs, all: values.all });
   io.stdout(
     values.output === 'json' ? `${escapeJsonControls(JSON.stringify(report, undefined, 2))}\n` : describeWhatif(report),

@@ -1,8 +1,7 @@
 // Decides which changed settings a running process applies, and which require a restart.
 import { isDeepStrictEqual } from 'node:util';
 import type { SettingChange } from '../../controller/model/decisions.ts';
-import type { NodePolicy } from '../../controller/model/policy.ts';
-import { describePolicy } from '../../policy/schema/describe-policy.ts';
+import { diffPolicies } from '../../policy/schema/describe-policy.ts';
 import type { FileSettings } from '../../policy/schema/file-settings.ts';
 import { controllerFlags } from './flags.ts';
 import { validateControllerValues, type ControllerValues } from './rules.ts';
@@ -43,20 +42,6 @@ export function decideReload(inForce: ControllerValues, given: ControllerValues)
  */
 function withPoliciesOfSource(inForce: ControllerValues, wanted: ControllerValues): ControllerValues {
   return inForce.policySource === wanted.policySource ? wanted : { ...wanted, policies: inForce.policies };
-}
-
-/** Each changed policy, by what names it. */
-export function diffPolicies(
-  before: readonly NodePolicy[],
-  after: readonly NodePolicy[],
-  settingOf: (name: string) => string,
-): readonly SettingChange[] {
-  const names = new Set([...before, ...after].map(({ name }) => name));
-  return [...names].flatMap((name) => {
-    const [from, to] = [before, after].map((policies) => policies.find((policy) => policy.name === name));
-    if (isDeepStrictEqual(from, to)) return [];
-    return [{ setting: settingOf(name), from: describePolicy(from), to: describePolicy(to) }];
-  });
 }
 
 /** Each changed policy by its name, and the pause. */

@@ -13,7 +13,7 @@ import type { Ambient } from '../../machinery/ports/ambient.ts';
 import type { Random } from '../../machinery/ports/random.ts';
 import { type ConfigFileSource, ConfigReloader } from './config-reloader.ts';
 import { makeReadingApis, makeWritingApis, type ReadingApis, type WritingApis } from './apis.ts';
-import { diffPolicies } from './config-reload.ts';
+import { diffPolicies } from '../../policy/schema/describe-policy.ts';
 import type { ControllerConfig } from './config.ts';
 import { ControllerDashboard, type DashboardAssets } from './dashboard.ts';
 import { readPolicyUnder, validateWithPolicies, withPoliciesInForce } from './policy-objects-config.ts';

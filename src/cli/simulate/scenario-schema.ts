@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { PodGroup, Scenario, ScenarioStep } from '../../simulator/scenario/scenario.ts';
 import { readFaultScript } from '../simulation/hollow-nodes/fault-schema.ts';
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { duration, problemsOf, text, wholeNumber, word } from '../io/document-schema.ts';
 import type { Read } from '../../machinery/yaml/yaml-text.ts';
 
@@ -10,6 +11,7 @@ const scenarioKind = 'SimulationScenario';
 
 const nodesMax = 20_000;
 const minuteMs = 60_000;
+const timeError = 'an RFC 3339 time, such as 2026-11-27T08:00:00Z';
 
 const nodeName = text().regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, { error: 'lower-case letters, digits and -' });
 const nodeGroup = z
@@ -64,6 +66,10 @@ const scenarioSchema = z.strictObject(
     kind: z.literal(scenarioKind, { error: scenarioKind }),
     name: text(),
     description: z.string().default(''),
+    startsAt: z
+      .string({ error: timeError })
+      .refine((value) => parseTimestamp(value) !== undefined, { error: timeError })
+      .optional(),
     duration: duration({ min: minuteMs }),
     seed: wholeNumber(0, 2 ** 31).default(1),
     cluster: z.strictObject(
@@ -111,6 +117,7 @@ export function readScenario(given: unknown): Read<ReadScenario> {
         name,
         description,
         seed,
+        startsAtMs: parseTimestamp(data.startsAt),
         durationMs: data.duration,
         nodes,
         pods: nodes.flatMap(({ names }) => names).flatMap((node) => podsOf(node, cluster.pods)),

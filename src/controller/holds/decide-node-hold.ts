@@ -10,12 +10,13 @@ interface ModeEvidence {
   /** `paused: true` in the config file. */
   readonly paused: boolean;
   /** Every policy that claims the node: several that claim it equally do not apply, and still hold. */
-  readonly claims: readonly Pick<NodePolicy, 'name' | 'mode' | 'detect'>[];
+  readonly claims: readonly Claim[];
   /** Undefined: the node does not exist. */
   readonly node: Health | undefined;
   readonly wallMs: number;
 }
 
+type Claim = Pick<NodePolicy, 'name' | 'mode' | 'detect' | 'windows'>;
 type Health = Pick<NodeView, 'pause' | 'taints' | 'conditions'>;
 
 /** The meaning of the pause annotation. `untilMs`: wall time; Infinity: no end. */
@@ -26,21 +27,33 @@ type Pause =
 
 /** The mode that holds more takes precedence: `Observe`, then a pause, of several one without an end, then `Detect`. */
 export function decideNodeHold({ paused, claims, node, wallMs }: ModeEvidence): NodeHold | undefined {
-  const observing = claims.find(({ mode }) => mode === 'Observe');
-  if (observing !== undefined) return { mode: 'Observe', source: byPolicy(observing), untilMs: Infinity };
+  const observing = lastWith('Observe', claims);
+  if (observing !== undefined) return { mode: 'Observe', source: byPolicy(observing), untilMs: modeEndMs(observing) };
   if (paused) return { mode: 'Paused', source: { kind: 'config-file' }, untilMs: Infinity };
-  const pausing = claims.find(({ mode }) => mode === 'Paused');
-  if (pausing !== undefined) return { mode: 'Paused', source: byPolicy(pausing), untilMs: Infinity };
+  const pausing = lastWith('Paused', claims);
+  if (pausing !== undefined) return { mode: 'Paused', source: byPolicy(pausing), untilMs: modeEndMs(pausing) };
   const byAnnotation = node?.pause === undefined ? undefined : pausedByAnnotation(node.pause, wallMs);
   return byAnnotation ?? (node && decideDetect(claims, node, wallMs));
+}
+
+/** The policy that has this mode longest. */
+function lastWith(mode: NodePolicy['mode'], claims: readonly Claim[]): Claim | undefined {
+  return claims.filter((claim) => claim.mode === mode).toSorted((a, b) => modeEndMs(b) - modeEndMs(a))[0];
+}
+
+/** Wall time at which a policy may have another mode, because a window ends; Infinity: at none. */
+function modeEndMs({ windows }: Pick<NodePolicy, 'windows'>): number {
+  return windows?.find(({ setsMode }) => setsMode)?.untilMs ?? Infinity;
 }
 
 /** Of several policies with mode Detect the one that ends last; pods stay ready if one of them says so. */
 function decideDetect(claims: ModeEvidence['claims'], node: Health, wallMs: number): NodeHold | undefined {
   const detecting = claims.filter(({ mode }) => mode === 'Detect');
-  const [last] = detecting.toSorted((a, b) => evictAfterMs(b) - evictAfterMs(a));
+  const sinceMs = unhealthySinceMs(node, wallMs) ?? Infinity;
+  const endMs = (claim: Claim): number => Math.min(sinceMs + evictAfterMs(claim), modeEndMs(claim));
+  const [last] = detecting.toSorted((a, b) => endMs(b) - endMs(a));
   if (last === undefined) return undefined;
-  const untilMs = (unhealthySinceMs(node, wallMs) ?? Infinity) + evictAfterMs(last);
+  const untilMs = endMs(last);
   if (untilMs <= wallMs) return undefined;
   const keepsPodsReady = detecting.some(({ detect }) => detect?.markPods === false);
   return { mode: 'Detect', source: byPolicy(last), untilMs, keepsPodsReady };

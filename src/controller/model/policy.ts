@@ -1,5 +1,6 @@
 /** Policies: settings and a mode for the nodes that a label selector matches. */
 import type { LabelRequirement } from '../../machinery/api/label-selector.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { VetoOwner } from '../../machinery/api/vetoes.ts';
 
 /**
@@ -51,8 +52,39 @@ export interface NodePolicy extends EvictionLimits {
   readonly evictReachable: EvictReachableRule | undefined;
   /** Pods in phase Succeeded or Failed are not evicted for the health of these nodes. */
   readonly keepCompletedPods: boolean;
+  /** When other settings hold; of several at once each setting is that of the first one that sets it. */
+  readonly schedules?: readonly PolicySchedule[] | undefined;
+  /** Whose settings this policy has now. */
+  readonly windows?: readonly ScheduleWindow[] | undefined;
   /** Stands for an object that is invalid: its mode holds, and it sets nothing and replaces no other policy. */
   readonly isGuard?: true;
+}
+
+/** Windows in which a policy has other settings. */
+export interface PolicySchedule {
+  /** When a window begins: minute, hour, day of the month, month, day of the week. */
+  readonly cron: string;
+  /** Name of the IANA database. */
+  readonly timeZone: string;
+  /** How long a window lasts, whatever the clocks of the time zone show. */
+  readonly durationMs: number;
+  readonly set: ScheduledSettings;
+}
+
+/** What replaces the settings of a policy. */
+export interface ScheduledSettings extends EvictionLimits {
+  readonly mode?: PolicyMode | undefined;
+  readonly limits?: Partial<PolicyLimits> | undefined;
+  readonly rates?: Partial<ZoneSettings> | undefined;
+}
+
+/** A window that has begun. */
+export interface ScheduleWindow {
+  readonly cron: string;
+  readonly timeZone: string;
+  /** Wall time of its end. */
+  readonly untilMs: number;
+  readonly setsMode: boolean;
 }
 
 /** Marks of other tools that hold evictions for the health of the node. */
@@ -228,6 +260,9 @@ export interface PolicyLimits {
   readonly resetAtMs: number | undefined;
 }
 
+/** How long a breaker stays open if its policy does not say. */
+export const cooldownDefaultMs = 300_000;
+
 /** Nodes beyond the limit are emptied one by one. */
 export interface OverflowRule {
   readonly ratePerHour: number;
@@ -376,4 +411,9 @@ export function describeMaxUnhealthy({ percent, count }: MaxUnhealthy): string {
 /** `annotation karpenter.sh/do-not-repair (Karpenter)`. */
 export function describeVeto({ kind, name, owner }: Pick<Veto, 'kind' | 'name' | 'owner'>): string {
   return `${kind} ${name}${owner === null ? '' : ` (${owner})`}`;
+}
+
+/** `0 8 * * 1-5 Europe/Berlin until 2026-11-27T17:00:00Z`. */
+export function describeWindow({ cron, timeZone, untilMs }: Omit<ScheduleWindow, 'setsMode'>): string {
+  return `${cron} ${timeZone} until ${formatTime(untilMs)}`;
 }

@@ -2,7 +2,7 @@ import { policyObjectName } from '../../machinery/api/node-lifecycle-policy.ts';
 import type { PolicyOutlook } from './pages.ts';
 import type { GraceRule } from '../model/decisions.ts';
 import type { ControllerOptions, PolicySource } from '../model/options.ts';
-import type { NodePolicy, PolicySelection } from '../model/policy.ts';
+import { describeWindow, type NodePolicy, type PolicySelection } from '../model/policy.ts';
 
 /** Which policy applies to a node; null: there are no policies. */
 export function buildPolicyOutlook(
@@ -22,10 +22,15 @@ export function buildPolicyOutlook(
 }
 
 function selectNameAndMode(
-  { name, mode }: NodePolicy,
+  { name, mode, windows }: NodePolicy,
   source: PolicySource,
-): Pick<PolicyOutlook, 'name' | 'mode' | 'object'> {
-  return { name, mode, ...(source === 'crd' ? { object: policyObjectName(name) } : {}) };
+): Pick<PolicyOutlook, 'name' | 'mode' | 'object' | 'windows'> {
+  return {
+    name,
+    mode,
+    ...(source === 'crd' ? { object: policyObjectName(name) } : {}),
+    ...(windows && { windows: windows.map(describeWindow) }),
+  };
 }
 
 /** The policy that sets the grace period of this rule; null: the setting of the controller. */

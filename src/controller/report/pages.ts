@@ -229,6 +229,8 @@ export interface PolicyOutlook {
   readonly conflict: readonly string[];
   /** The policy as an object of the API; absent: it is in the config file, or there is none. */
   readonly object?: string;
+  /** Windows of its schedules that have begun; absent: none. */
+  readonly windows?: readonly string[];
 }
 
 /** A zone's condition with its arithmetic, its rate, and its queue. */

@@ -5,6 +5,7 @@ import { fencingTaints } from '../../machinery/api/taints.ts';
 import { vetoOwners } from '../../machinery/api/vetoes.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import {
+  cooldownDefaultMs,
   type DetectRule,
   type EvictionLimits,
   evictionLimits,
@@ -13,6 +14,7 @@ import {
   type NodePolicy,
   type OutOfServiceRule,
   type PolicyLimits,
+  type PolicySchedule,
   type PolicyZones,
   type VetoRule,
   type ZoneSettings,
@@ -21,7 +23,6 @@ import type { PolicyInput } from './policy-schema.ts';
 
 /** Times the maximum of one signal: a maintenance that goes on by another signal is held as long again. */
 const maxTotalDefault = 2;
-const cooldownDefaultMs = 300_000;
 
 const flappingInitialDefault = '5m';
 export const flappingMaxDefault = '1h';
@@ -48,7 +49,43 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     evictReachable: policy.evictReachable && { timeoutMs: parseDuration(policy.evictReachable.timeout) },
     ...decodeEvictionLimits(policy.limits),
     keepCompletedPods: policy.keepCompletedPods ?? false,
+    schedules: decodeSchedules(policy.schedules),
   }));
+}
+
+function decodeSchedules(schedules: PolicyInput['schedules']): NodePolicy['schedules'] {
+  return schedules?.map(decodeSchedule);
+}
+
+type ScheduleInput = NonNullable<PolicyInput['schedules']>[number];
+
+function decodeSchedule({ cron, timeZone = 'UTC', duration, set }: ScheduleInput): PolicySchedule {
+  const { mode, limits = {}, rates } = set;
+  const { maxUnhealthy, cooldown, overflow } = limits;
+  return {
+    cron,
+    timeZone,
+    durationMs: toMs(duration),
+    set: {
+      mode,
+      limits: {
+        ...(maxUnhealthy && { maxUnhealthy: decodeMaxUnhealthy(maxUnhealthy) }),
+        ...(cooldown !== undefined && { cooldownMs: toMs(cooldown) }),
+        ...(overflow && { overflow }),
+      },
+      ...Object.fromEntries(
+        evictionLimits.flatMap((limit) => (limits[limit] === undefined ? [] : [[limit, limits[limit]]])),
+      ),
+      rates: rates && selectRates(rates),
+    },
+  };
+}
+
+function decodeMaxUnhealthy({
+  percent,
+  count,
+}: NonNullable<NonNullable<PolicyInput['limits']>['maxUnhealthy']>): PolicyLimits['maxUnhealthy'] {
+  return { percent, count };
 }
 
 function decodeDetect({ markPods = true, evictAfter }: NonNullable<PolicyInput['detect']>): DetectRule {
@@ -78,7 +115,7 @@ function decodeLimits({
 }: PolicyInput['limits'] = {}): PolicyLimits | undefined {
   return (
     maxUnhealthy && {
-      maxUnhealthy: { percent: maxUnhealthy.percent, count: maxUnhealthy.count },
+      maxUnhealthy: decodeMaxUnhealthy(maxUnhealthy),
       cooldownMs: parseDuration(cooldown) ?? cooldownDefaultMs,
       resetAtMs: parseTimestamp(resetAt),
       ...(overflow && { overflow }),
@@ -100,12 +137,16 @@ const zoneFields = [
 ] as const satisfies readonly (keyof ZoneSettings)[];
 
 /** Undefined: no field is set that is about zones. */
-function decodeZones(policy: PolicyInput): PolicyZones | undefined {
-  const set = zoneFields.flatMap((field) => (policy[field] === undefined ? [] : [[field, policy[field]] as const]));
+export function decodeZones(policy: PolicyInput): PolicyZones | undefined {
+  const settings = selectRates(policy);
   const { failureDomain, outerFailureDomain } = policy;
-  if (failureDomain === undefined && set.length === 0) return undefined;
+  if (failureDomain === undefined && Object.keys(settings).length === 0) return undefined;
   const outer = outerFailureDomain === undefined ? {} : { outerFailureDomain };
-  return { failureDomain, ...outer, settings: Object.fromEntries(set) };
+  return { failureDomain, ...outer, settings };
+}
+
+function selectRates(given: NonNullable<ScheduleInput['set']['rates']>): Partial<ZoneSettings> {
+  return Object.fromEntries(zoneFields.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]]])));
 }
 
 function decodeOutOfService(rule: NonNullable<PolicyInput['outOfService']>): OutOfServiceRule {

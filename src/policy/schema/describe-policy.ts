@@ -2,12 +2,29 @@ import { formatGoDuration } from '../../machinery/api/go-duration.ts';
 import type { LabelRequirement } from '../../machinery/api/label-selector.ts';
 import { fencedAnnotation } from '../../machinery/api/node.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
+import { sameJson } from '../../machinery/api/json-values.ts';
+import type { SettingChange } from '../../controller/model/decisions.ts';
 import {
   describeMaxUnhealthy,
+  describeWindow,
   evictionLimits,
   type MaintenanceRule,
   type NodePolicy,
 } from '../../controller/model/policy.ts';
+
+/** Each changed policy, by what names it. */
+export function diffPolicies(
+  before: readonly NodePolicy[],
+  after: readonly NodePolicy[],
+  settingOf: (name: string) => string,
+): readonly SettingChange[] {
+  const names = new Set([...before, ...after].map(({ name }) => name));
+  return [...names].flatMap((name) => {
+    const [from, to] = [before, after].map((policies) => policies.find((policy) => policy.name === name));
+    if (sameJson(from, to)) return [];
+    return [{ setting: settingOf(name), from: describePolicy(from), to: describePolicy(to) }];
+  });
+}
 
 /** A policy in one line, for a list of changed settings; `not set` without one. */
 export function describePolicy(policy: NodePolicy | undefined): string {
@@ -29,7 +46,17 @@ export function describePolicy(policy: NodePolicy | undefined): string {
     ...describeZones(zones),
     ...describeFlapping(flapping),
     ...describeEvictionLimits(policy),
+    ...describeSchedules(policy),
   ].join(', ');
+}
+
+function describeSchedules({ schedules = [], windows = [] }: NodePolicy): readonly string[] {
+  return [
+    ...schedules.map(
+      ({ cron, timeZone, durationMs }) => `schedule ${cron} ${timeZone} for ${formatGoDuration(durationMs)}`,
+    ),
+    ...windows.map((window) => `in a window ${describeWindow(window)}`),
+  ];
 }
 
 function describeRequirement({ key, operator, values }: LabelRequirement): string {

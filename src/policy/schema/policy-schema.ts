@@ -10,6 +10,7 @@ import { fencingTaints } from '../../machinery/api/taints.ts';
 import { knownVetoes, vetoOwners } from '../../machinery/api/vetoes.ts';
 import { mapOf } from '../../machinery/api/json-map.ts';
 import { policyModes } from '../../controller/model/policy.ts';
+import { isCron, isTimeZone } from './schedule-times.ts';
 
 export { policiesMax };
 
@@ -130,14 +131,7 @@ function number(min: number, max: number): z.ZodNumber {
     .max(max === Infinity ? Number.MAX_VALUE : max, { error });
 }
 
-/** Each of them gives the nodes of the policy zones of their own. */
-const zones = {
-  failureDomain: list(keySchema, domainKeysMax, 'label keys')
-    .optional()
-    .describe('Labels whose values form a zone of these nodes; region and zone if not set'),
-  outerFailureDomain: list(keySchema, domainKeysMax, 'label keys')
-    .optional()
-    .describe('Labels whose values form an outer zone around these zones: a NoExecute taint needs a token of both'),
+const rates = {
   nodeEvictionRate: rate.optional().describe('As the setting of the same name, in the zones of these nodes'),
   secondaryNodeEvictionRate: rate.optional().describe('As the setting of the same name, in the zones of these nodes'),
   fullDisruptionEvictionRate: rate.optional().describe('As the setting of the same name, in the zones of these nodes'),
@@ -150,6 +144,17 @@ const zones = {
   podMarkingRate: number(0.001, 1_000_000)
     .optional()
     .describe('As the setting of the same name, in the zones of these nodes'),
+} as const;
+
+/** Each of them gives the nodes of the policy zones of their own. */
+const zones = {
+  failureDomain: list(keySchema, domainKeysMax, 'label keys')
+    .optional()
+    .describe('Labels whose values form a zone of these nodes; region and zone if not set'),
+  outerFailureDomain: list(keySchema, domainKeysMax, 'label keys')
+    .optional()
+    .describe('Labels whose values form an outer zone around these zones: a NoExecute taint needs a token of both'),
+  ...rates,
 } as const;
 
 /** How pods leave these nodes. */
@@ -174,7 +179,7 @@ const evictionLimits = {
 const resetAt = 'an RFC 3339 time, such as 2026-11-23T18:00:00Z';
 const rfc3339Text = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
-const limits = fields({
+const limitFields = {
   maxUnhealthy: fields({
     percent: integer(1, 100).optional().describe('Percent of the nodes of the policy, rounded down'),
     count: integer(1, nodesMax).optional().describe('Number of nodes'),
@@ -186,9 +191,6 @@ const limits = fields({
   cooldown: duration
     .optional()
     .describe('How long the breaker stays open when not too many nodes are unhealthy any more; 5m if not set'),
-  resetAt: text(rfc3339Text, resetAt)
-    .optional()
-    .describe('Closes a breaker that opened until this time; nodes that were unhealthy then count when they recovered'),
   overflow: fields({
     ratePerHour: number(0.01, 3_600).describe('Number of nodes'),
   })
@@ -205,6 +207,13 @@ const limits = fields({
   maxEvictionsPerHour: integer(1, 10_000)
     .optional()
     .describe('How many pods may be evicted for the health of these nodes within any hour; no limit if not set'),
+} as const;
+
+const limits = fields({
+  ...limitFields,
+  resetAt: text(rfc3339Text, resetAt)
+    .optional()
+    .describe('Closes a breaker that opened until this time; nodes that were unhealthy then count when they recovered'),
 });
 
 const recoveriesMax = 100;
@@ -240,6 +249,37 @@ const flapping = fields({
     .describe('The greater of both is how many nodes are kept at once; percent 10 and count 1 if not set'),
 });
 
+const modeSchema = z.enum(policyModes, { error: `one of ${policyModes.join(', ')}` });
+
+const schedulesMax = 10;
+const cronText = /^\S+( \S+){4}$/;
+const cronError = 'minute, hour, day of the month, month and day of the week, such as 0 8 * * MON-FRI';
+/** Abbreviations have several meanings. */
+const zoneText = /^(UTC|[A-Z][A-Za-z]+(\/[-+\w]+)+)$/;
+const zoneError = 'UTC, or a time zone of the IANA database such as Europe/Berlin';
+
+const schedule = fields({
+  cron: text(cronText, cronError)
+    .refine(isCron, { error: cronError })
+    .describe('When a window begins: minute, hour, day of the month, month and day of the week'),
+  timeZone: text(zoneText, zoneError)
+    .refine(isTimeZone, { error: zoneError })
+    .optional()
+    .describe('Name in the IANA database; UTC if not set'),
+  duration: duration.describe('How long a window lasts; at most 168h'),
+  set: fields({
+    mode: modeSchema.optional().describe('As the field of the policy'),
+    limits: fields(limitFields).optional().describe('As the fields of limits, each by itself'),
+    rates: fields(rates)
+      .optional()
+      .describe(
+        'As the fields of the policy, which must have zones of its own: a failureDomain, or one of these fields',
+      ),
+  }).describe(
+    'What holds instead of the settings of the policy; of several windows the first in the list that sets it',
+  ),
+});
+
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 
 const requirement = fields({
@@ -272,8 +312,7 @@ const policySpecShape = {
       .optional()
       .describe('Requirements, all of which a node must meet'),
   }).describe('The nodes of the policy; of equal priorities the selector with more requirements applies'),
-  mode: z
-    .enum(policyModes, { error: `one of ${policyModes.join(', ')}` })
+  mode: modeSchema
     .optional()
     .describe(
       'Enforce acts; Detect marks and evicts nothing; Observe reports and writes nothing for these nodes; Paused only reverts. Enforce if not set',
@@ -314,6 +353,9 @@ const policySpecShape = {
     .describe(
       'How long after its grace period a terminating pod of a node that is not Ready is reported as stuck; never if not set',
     ),
+  schedules: list(schedule, schedulesMax, 'schedules')
+    .optional()
+    .describe('Windows of time in which this policy has another mode, other limits or other rates'),
 } as const;
 
 /** The spec of a NodeLifecyclePolicy. */

@@ -6,7 +6,7 @@ import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { evictionLimits } from '../../controller/model/policy.ts';
 import { refusal } from './describe-schema-issue.ts';
 import type { PolicyInput } from './policy-schema.ts';
-import { flappingMaxDefault } from './decode-policies.ts';
+import { decodeZones, flappingMaxDefault } from './decode-policies.ts';
 
 type RequirementInput = NonNullable<PolicyInput['nodeSelector']['matchExpressions']>[number];
 
@@ -22,6 +22,7 @@ export function validatePolicies(policies: readonly PolicyInput[]): readonly str
     ...policies.flatMap(validateFlapping),
     ...policies.flatMap(validateDetect),
     ...policies.flatMap(validateVetoes),
+    ...policies.flatMap(validateSchedules),
     ...policies.flatMap(({ evictReachable }, index) => {
       return validateDuration(evictReachable?.timeout, ['policies', index, 'evictReachable', 'timeout']);
     }),
@@ -111,6 +112,56 @@ function validateVetoes({ vetoes }: PolicyInput, index: number): readonly string
     ...(isEmpty ? [refusal(path, 'set with at least one tool, label or taint', vetoes)] : []),
     ...validateNone(taints, silenceTaints, [...path, 'taints']),
     ...validateDuration(maxDuration, [...path, 'maxDuration']),
+  ];
+}
+
+const scheduleDurationMax = '168h';
+
+function validateSchedules(policy: PolicyInput, index: number): readonly string[] {
+  return (policy.schedules ?? []).flatMap((schedule, place) => {
+    return validateSchedule(schedule, policy, ['policies', index, 'schedules', place]);
+  });
+}
+
+type ScheduleInput = NonNullable<PolicyInput['schedules']>[number];
+
+function validateSchedule(
+  { duration, set }: ScheduleInput,
+  policy: PolicyInput,
+  path: readonly PropertyKey[],
+): readonly string[] {
+  const isTooLong = msOf(duration) > msOf(scheduleDurationMax);
+  return [
+    ...validateDuration(duration, [...path, 'duration']),
+    ...(isTooLong ? [refusal([...path, 'duration'], `at most ${scheduleDurationMax}`, duration)] : []),
+    ...validateSet(set, policy, [...path, 'set']),
+  ];
+}
+
+function validateSet(set: ScheduleInput['set'], policy: PolicyInput, path: readonly PropertyKey[]): readonly string[] {
+  const { mode, limits, rates = {} } = set;
+  const hasZones = decodeZones(policy) !== undefined;
+  const isEmpty = mode === undefined && limits === undefined && Object.keys(rates).length === 0;
+  return [
+    ...(isEmpty ? [refusal(path, 'set with a mode, limits or rates', set)] : []),
+    ...(limits === undefined ? [] : validateSetLimits(limits, policy.limits, [...path, 'limits'])),
+    ...(Object.keys(rates).length === 0 || hasZones
+      ? []
+      : [refusal([...path, 'rates'], 'absent unless the policy sets failureDomain or one of these rates', rates)]),
+  ];
+}
+
+/** The breaker may be that of the policy. */
+function validateSetLimits(
+  limits: NonNullable<ScheduleInput['set']['limits']>,
+  ofPolicy: PolicyInput['limits'],
+  path: readonly PropertyKey[],
+): readonly string[] {
+  const { maxUnhealthy = ofPolicy?.maxUnhealthy } = limits;
+  return [
+    ...validateMaxUnhealthy(limits, path),
+    ...(maxUnhealthy === undefined || Object.keys(limits).length === 0 ? validateNoBreaker(limits, path) : []),
+    ...validateDuration(limits.cooldown, [...path, 'cooldown']),
   ];
 }
 

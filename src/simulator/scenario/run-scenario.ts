@@ -66,6 +66,7 @@ class ScenarioRun {
       plan: planOf(scenario, settings),
       config: settings.config,
       seed: scenario.seed,
+      startsAtMs: scenario.startsAtMs,
       simulationRuntime,
       trace: new Trace(),
       placed: scenario.pods.flatMap(placedPods),

@@ -34,6 +34,8 @@ export type ScenarioStep =
 export interface Scenario {
   readonly name: string;
   readonly description: string;
+  /** Wall time when the cluster starts, less than a minute before the steps count; absent: any. */
+  readonly startsAtMs?: number | undefined;
   readonly durationMs: number;
   readonly seed: number;
   readonly nodes: readonly NodeGroup[];

@@ -177,7 +177,8 @@ function heartbeatText({ lastHeartbeat, grace }: NodeOutlook): string {
 function policyText({ policy }: NodeOutlook): string | null {
   if (policy === null) return null;
   const source = policy.object === undefined ? '' : ` (${policy.object})`;
-  if (policy.name !== null) return `${policy.name}, mode ${policy.mode}${source}`;
+  const windows = (policy.windows ?? []).map((window) => `, in the window ${window}`).join('');
+  if (policy.name !== null) return `${policy.name}, mode ${policy.mode}${source}${windows}`;
   if (policy.conflict.length === 0) return 'default: no policy selects this node';
   return `default: ${policy.conflict.join(' and ')} have equal priority and equally many requirements`;
 }

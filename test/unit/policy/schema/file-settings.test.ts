@@ -35,10 +35,18 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, vetoes, limits, outOfService, flapping, evictReachable, keepCompletedPods, terminatingTimeout';
+  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, vetoes, limits, outOfService, flapping, evictReachable, keepCompletedPods, terminatingTimeout, schedules';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 const many = Array.from({ length: 21 }, (_, place) => `label-${place}`);
+
+/** A valid schedule with these fields changed. */
+function withSchedule(over: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return aPolicyWith({ schedules: [{ cron: '0 8 * * *', duration: '10h', set: { mode: 'Detect' }, ...over }] });
+}
+
+const inSchedule = 'policies[0].schedules[0]';
+const cron = 'minute, hour, day of the month, month and day of the week, such as 0 8 * * MON-FRI';
 
 /** The malformed policy, and its only problem. */
 const malformed: readonly (readonly [unknown, string])[] = [
@@ -59,6 +67,38 @@ const malformed: readonly (readonly [unknown, string])[] = [
   [
     aPolicyWith({ mode: 'observe' }),
     'policies[0].mode: must be one of Enforce, Detect, Observe, Paused (got "observe")',
+  ],
+  [withSchedule({ cron: '0 8 * *' }), `${inSchedule}.cron: must be ${cron} (got "0 8 * *")`],
+  [withSchedule({ cron: '0 25 * * *' }), `${inSchedule}.cron: must be ${cron} (got "0 25 * * *")`],
+  [withSchedule({ cron: '0 8 30 2 *' }), `${inSchedule}.cron: must be ${cron} (got "0 8 30 2 *")`],
+  [withSchedule({ cron: '@daily' }), `${inSchedule}.cron: must be ${cron} (got "@daily")`],
+  [
+    withSchedule({ timeZone: 'Europe/Atlantis' }),
+    `${inSchedule}.timeZone: must be UTC, or a time zone of the IANA database such as Europe/Berlin (got "Europe/Atlantis")`,
+  ],
+  [
+    withSchedule({ timeZone: 'CEST' }),
+    `${inSchedule}.timeZone: must be UTC, or a time zone of the IANA database such as Europe/Berlin (got "CEST")`,
+  ],
+  [withSchedule({ duration: '169h' }), `${inSchedule}.duration: must be at most 168h (got "169h")`],
+  [withSchedule({ duration: '0s' }), `${inSchedule}.duration: must be ${duration} (got "0s")`],
+  [withSchedule({ set: {} }), `${inSchedule}.set: must be set with a mode, limits or rates (got {})`],
+  [withSchedule({ set: { limits: {} } }), `${inSchedule}.set.limits: must be set with at least one limit (got {})`],
+  [
+    withSchedule({ set: { limits: { maxEvictionsPerHour: 5, cooldown: '1m' } } }),
+    `${inSchedule}.set.limits.cooldown: must be absent without maxUnhealthy (got "1m")`,
+  ],
+  [
+    withSchedule({ set: { limits: { maxUnhealthy: {} } } }),
+    `${inSchedule}.set.limits.maxUnhealthy: must be percent, count or both (got {})`,
+  ],
+  [
+    withSchedule({ set: { rates: { nodeEvictionRate: 1 } } }),
+    `${inSchedule}.set.rates: must be absent unless the policy sets failureDomain or one of these rates (got {"nodeEvictionRate":1})`,
+  ],
+  [
+    withSchedule({ set: { limits: { resetAt: '2026-11-23T18:00:00Z' } } }),
+    `${inSchedule}.set.limits.resetAt: unknown field; accepted: maxUnhealthy, cooldown, overflow, podDeletionsPerSecond, maxConcurrentEvictions, maxEvictionsPerHour`,
   ],
   [aPolicyWith({ nodeSelector: undefined }), 'policies[0].nodeSelector: must be a mapping (missing)'],
   [aPolicyWith({ nodeSelector: 'pool=edge' }), 'policies[0].nodeSelector: must be a mapping (got "pool=edge")'],
@@ -338,7 +378,7 @@ const malformed: readonly (readonly [unknown, string])[] = [
   ],
   [
     withLimits({ reset: true }),
-    'policies[0].limits.reset: unknown field; accepted: maxUnhealthy, cooldown, resetAt, overflow, podDeletionsPerSecond, maxConcurrentEvictions, maxEvictionsPerHour',
+    'policies[0].limits.reset: unknown field; accepted: maxUnhealthy, cooldown, overflow, podDeletionsPerSecond, maxConcurrentEvictions, maxEvictionsPerHour, resetAt',
   ],
 ];
 
@@ -446,6 +486,18 @@ test('a policy with all fields', () => {
     podAutonomy: { evictAfter: '8h' },
     terminatingTimeout: '10m',
     vetoes: { of: ['karpenter'], labels: ['example.com/keep'], taints: ['example.com/debug'], maxDuration: '2h' },
+    schedules: [
+      {
+        cron: '0 8 * * MON-FRI',
+        timeZone: 'Europe/Berlin',
+        duration: '10h',
+        set: {
+          mode: 'Detect',
+          limits: { maxUnhealthy: { count: 5 }, cooldown: '1m', overflow: { ratePerHour: 2 }, maxEvictionsPerHour: 5 },
+          rates: { nodeEvictionRate: 0.5 },
+        },
+      },
+    ],
   };
   assert.deepEqual(readFileSettings({ policies: [policy] }).settings.policies, [
     {
@@ -459,6 +511,23 @@ test('a policy with all fields', () => {
       mode: 'Observe',
       detect: undefined,
       podAutonomy: { evictAfterMs: 28_800_000 },
+      schedules: [
+        {
+          cron: '0 8 * * MON-FRI',
+          timeZone: 'Europe/Berlin',
+          durationMs: 36_000_000,
+          set: {
+            mode: 'Detect',
+            limits: {
+              maxUnhealthy: { count: 5, percent: undefined },
+              cooldownMs: 60_000,
+              overflow: { ratePerHour: 2 },
+            },
+            maxEvictionsPerHour: 5,
+            rates: { nodeEvictionRate: 0.5 },
+          },
+        },
+      ],
       terminatingTimeoutMs: 600_000,
       vetoes: {
         of: ['karpenter'],
