@@ -9,8 +9,12 @@ import { runTestFiles, useCompileCache } from '../run-files.ts';
 
 /** A test file may start several control planes and wait for real grace periods. */
 const fileTimeoutMs = 600_000;
-/** Run only explicitly: a real kubelet has races, and faults take minutes and show the default version only. */
-const runByItself: ReadonlySet<string> = new Set(['kubelet-parity.test.ts', 'compared-faults.test.ts']);
+/** Run only explicitly: a real kubelet has races, and faults take minutes. */
+const runByItself: ReadonlySet<string> = new Set([
+  'kubelet-parity.test.ts',
+  'faults.test.ts',
+  'compared-faults.test.ts',
+]);
 
 /** What `--load` runs, and nothing else does: memory and takeovers while both cores are busy, for minutes. */
 const underLoad: readonly string[] = ['churn.test.ts', 'high-availability.test.ts'];
@@ -18,7 +22,7 @@ const underLoad: readonly string[] = ['churn.test.ts', 'high-availability.test.t
 /** These measure times under load, or use both cores: one at a time. The others wait for most of their time. */
 const alone: ReadonlySet<string> = new Set(['faults.test.ts', 'compared-faults.test.ts', ...underLoad]);
 /** As many others at a time: the start of a control plane uses two cores for some seconds. */
-const together = 3;
+const together = 4;
 
 /** What `--kubernetes VERSION` runs: what depends on the version of the API server or of kube-controller-manager. */
 const versionTests: readonly string[] = [

@@ -21,7 +21,8 @@ test('a shorter grace period for one zone would mark its silent node; the cluste
     ]);
     const file = join(folder, 'controller.yaml');
     const selector = '{ matchLabels: { topology.kubernetes.io/zone: a } }';
-    const policy = `{ name: zone-a, nodeSelector: ${selector}, nodeMonitorGracePeriod: 4s }`;
+    const schedules = '[{ cron: 0 8 * * *, duration: 1h, set: { mode: Detect } }]';
+    const policy = `{ name: zone-a, nodeSelector: ${selector}, nodeMonitorGracePeriod: 4s, schedules: ${schedules} }`;
     writeFileSync(
       file,
       `apiVersion: nodelifecycle/v1alpha1\nkind: ControllerConfiguration\nnodeMonitorPeriod: 1s\npolicies: [${policy}]\n`,
@@ -32,15 +33,7 @@ test('a shorter grace period for one zone would mark its silent node; the cluste
     world.fleet.cutOff(['a0']);
     await new Promise((resolve) => setTimeout(resolve, silentMs));
 
-    await using whatif = new NlcProcess([
-      'whatif',
-      `--kubeconfig=${world.kubeconfigFile}`,
-      `--policies=${file}`,
-      '-o',
-      'json',
-    ]);
-    assert.deepEqual(await whatif.exited, { code: 0, signal: null }, whatif.stderr);
-    const report = JSON.parse(whatif.stdout) as WhatifReport;
+    const report = await reportOf(world, file, '--at=2026-11-27T10:00:00Z');
     assert.deepEqual(report.effects.markedUnknown, ['a0']);
     assert.deepEqual(report.effects.taintsAdded, ['a0']);
     assert.deepEqual(report.effects.podsEvicted, { before: 0, after: 1 });
@@ -48,6 +41,9 @@ test('a shorter grace period for one zone would mark its silent node; the cluste
       report.nodes.map(({ name }) => name),
       ['a0', 'a1', 'a2'],
     );
+    const inWindow = await reportOf(world, file, '--at=2026-11-27T08:30:00Z');
+    assert.deepEqual(inWindow.effects.markedUnknown, ['a0']);
+    assert.deepEqual([inWindow.effects.taintsAdded, inWindow.effects.podsEvicted], [[], { before: 0, after: 0 }]);
     // As registered: no controller runs.
     for (const node of await world.nodes())
       assert.deepEqual([readyOf(node), taintsOf(node)], ['True', ['not-ready:NoSchedule']]);
@@ -55,3 +51,10 @@ test('a shorter grace period for one zone would mark its silent node; the cluste
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+async function reportOf(world: SmallWorld, file: string, ...flags: readonly string[]): Promise<WhatifReport> {
+  const cluster = [`--kubeconfig=${world.kubeconfigFile}`, `--policies=${file}`];
+  await using whatif = new NlcProcess(['whatif', ...cluster, '--output=json', ...flags]);
+  assert.deepEqual(await whatif.exited, { code: 0, signal: null }, whatif.stderr);
+  return JSON.parse(whatif.stdout) as WhatifReport;
+}

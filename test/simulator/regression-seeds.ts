@@ -210,6 +210,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a pod that a restore brought back was not evicted for six minutes, because its deletion had been accepted before',
   },
+  {
+    seed: 150005558,
+    found:
+      'nothing in the controller: in eviction mode a dead node keeps the taint not-ready that a user had added, and a checker expected another key',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

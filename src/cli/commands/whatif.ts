@@ -61,9 +61,12 @@ function checkTime({ at, trace }: WhatifValues): readonly string[] {
   ];
 }
 
-/** The options as they are in force at this wall time. */
-function optionsAt(config: ConfigPair['before']['config'], wallMs: number): PreviewOptions {
-  const { policies } = policiesAt(config.policies, wallMs);
+/** The options with the windows of another time, as if it were now. */
+function optionsAt(config: ConfigPair['before']['config'], wallMs: number, nowMs: number): PreviewOptions {
+  const policies = policiesAt(config.policies, wallMs).policies.map((policy) => {
+    const windows = policy.windows?.map((window) => ({ ...window, untilMs: window.untilMs + nowMs - wallMs }));
+    return windows === undefined ? policy : { ...policy, windows };
+  });
   return { ...config, policies, podGc: config.controllers.podGc ? config : undefined };
 }
 
@@ -78,8 +81,8 @@ async function compare({ before, after }: ConfigPair, values: WhatifValues, io: 
   }
   const { state } = read;
   const wallMs = parseTimestamp(values.at) ?? state.atMs;
-  const inForce = optionsAt(before.config, wallMs);
-  const wanted = optionsAt(after.config, wallMs);
+  const inForce = optionsAt(before.config, wallMs, state.atMs);
+  const wanted = optionsAt(after.config, wallMs, state.atMs);
   const previews = [buildPreview(state, inForce), buildPreview(state, wanted, inForce)] as const;
   const report = comparePreviews(...previews, { atMs: state.atMs, all: values.all });
   io.stdout(

@@ -1,3 +1,4 @@
+import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import * as z from 'zod';
@@ -32,7 +33,9 @@ export function readTraceScenario(path: string): Read<TraceScenario> {
   if ('problems' in text) return text;
   const read = readTrace(text.value);
   if ('problems' in read) return { problems: read.problems.map((problem) => `${path}: ${problem}`) };
-  return { value: { scenario: toScenario(read.value, `trace ${basename(path)}`), header: read.value.header } };
+  const { header } = read.value;
+  const startsAtMs = parseTimestamp(header.startedAt);
+  return { value: { scenario: { ...toScenario(read.value, `trace ${basename(path)}`), startsAtMs }, header } };
 }
 
 const headerSchema = z.object({

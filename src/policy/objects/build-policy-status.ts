@@ -38,7 +38,9 @@ export function buildPolicyStatus(
     const degraded = toCondition(buildDegraded(none), object, current, nowMs);
     return { observedGeneration: object.generation, ...countsOf(none), conditions: [accepted, degraded] };
   }
-  const { mode, priority } = inForce.policy;
+  const { priority } = inForce.policy;
+  // A schedule may have set another one than the spec.
+  const mode = figures?.mode ?? inForce.policy.mode;
   const own = { observedGeneration: object.generation, mode, priority };
   if (figures === undefined)
     return { ...own, ...keptCounts(current), conditions: [accepted, ...keptDegraded(current)] };

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buildsFolder } from '../../../src/cli/simulation/programs/program-finder.ts';
 import { controlPlaneBuild } from '../../../tools/control-plane/programs.ts';
+import { findTools } from '../../../tools/packaging/programs.ts';
 import { runProgram } from './run-program.ts';
 
 const versions = { containerd: 'v2.3.7', runc: 'v1.4.3', plugins: 'v1.9.1', helm: 'v3.22.0' } as const;
@@ -35,6 +36,7 @@ export async function buildPrograms(say: (text: string) => void): Promise<string
   const folder = join(dirname(buildsFolder()), 'real-cluster', hashOf(cacheFolder));
   mkdirSync(join(folder, 'cni'), { recursive: true });
   for (const program of programs) link(join(cacheFolder, program), join(folder, program));
+  linkHelm(folder);
   for (const recipe of [...ofModules(), ...ofImages()]) await build(recipe, folder, say);
   await buildKubernetes(folder, say);
   return folder;
@@ -48,6 +50,12 @@ function hashOf(controlPlane: string): string {
 
 function link(target: string, place: string): void {
   if (!existsSync(place)) symlinkSync(target, place);
+}
+
+/** The packaging tools have the same version of helm, whose build takes a minute. */
+function linkHelm(folder: string): void {
+  const found = findTools();
+  if (!('missing' in found)) link(join(found.dir, 'helm'), join(folder, 'helm'));
 }
 
 function ofModules(): readonly Recipe[] {

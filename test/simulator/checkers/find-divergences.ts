@@ -49,13 +49,13 @@ function healthDivergences(world: World, nodes: readonly Node[], silent: Readonl
   ];
 }
 
-/** In eviction mode a silent node keeps the NoExecute taint that it has: a user added it, as the controller may add none. */
+/** In eviction mode a silent node keeps the NoExecute taints that it has: a user added them, as the controller may add none. */
 function silentTaints({ config }: World, { spec }: Node): readonly string[] {
-  const hasNoExecute = (spec?.taints ?? []).some(
-    ({ key, effect }) => key === taintKeys.unreachable && effect === 'NoExecute',
-  );
-  const effects = config.taintBasedEvictions || hasNoExecute ? ['NoExecute', 'NoSchedule'] : ['NoSchedule'];
-  return effects.map((effect) => `${taintKeys.unreachable}:${effect}`);
+  const isKept = (taint: Taint): boolean => isHealthTaint(taint) && taint.effect === 'NoExecute';
+  const keys = config.taintBasedEvictions
+    ? [taintKeys.unreachable]
+    : (spec?.taints ?? []).filter(isKept).map(({ key }) => key);
+  return [...keys.map((key) => `${key}:NoExecute`), `${taintKeys.unreachable}:NoSchedule`].sort();
 }
 
 function nodeDivergences(node: Node, isSilent: boolean, wanted: readonly string[]): readonly Divergence[] {

@@ -19,6 +19,7 @@ import {
 } from './meeting-drills.ts';
 import { planFencingDrill, planMaintenanceDrill, planRateChange, planZonesDrill } from './policy-drills.ts';
 import { planTwoPathFailures, planTwoRenewals, planTwoUnreadLeases } from './repeated-drills.ts';
+import { planWindowDrill } from './window-drill.ts';
 import {
   planLateAnswers,
   planLateRead,
@@ -69,9 +70,14 @@ const ofRepetitions = [
 const detectSource = 0x6_03;
 const detectShare = 0.03;
 
+/** Seed of the random source of drills with a window of a schedule; with it the seeds that say what they find keep their drill. */
+const windowSource = 0x7_01;
+const windowShare = 0.02;
+
 /** Undefined where the cluster is too small for what was drawn. */
 export function drawDrill(seed: number, cluster: DrillCluster): Drill | undefined {
   return (
+    drawFrom(new SeededRandom(seed ^ windowSource), windowShare, [planWindowDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ detectSource), detectShare, [planDetectDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ repeatedSource), repeatedShare, ofRepetitions, cluster) ??
     drawFrom(new SeededRandom(seed ^ meetingSource), meetingShare, ofMeetings, cluster) ??

@@ -20,6 +20,8 @@ export interface DrillCluster {
   readonly leaseHoldMs: number;
   /** The wall clocks of replicas and kubelets agree: times that one wrote are compared with those of another. */
   readonly clocksAgree: boolean;
+  /** The time by a clock that is right. */
+  readonly wallMs: number;
   /** The longest hold of a path failure in this cluster. */
   readonly pathFailureHoldMs: number;
   /** A write that hangs keeps all others waiting until it times out. */

@@ -162,6 +162,7 @@ export class DrillRun {
       withPods,
       silentIn,
       clocksAgree,
+      wallMs: trueMs,
       leader: world.leader()?.name ?? '',
       servers: [...world.servers.keys()],
       graceMs,

@@ -262,20 +262,6 @@ export const knownDefects: readonly Mutant[] = [
     replace: 'return true;',
   },
   {
-    name: 'accepted-deletion-trusted',
-    what: 'a pod that a restore of etcd brought back waits for minutes, although it was listed since its deletion was accepted',
-    file: 'controller/taint-eviction/accepted-deletions.ts',
-    find: 'return !isInCache && nowMs',
-    replace: 'return nowMs',
-  },
-  {
-    name: 'second-silence-not-confirmed',
-    what: 'a node whose lease was renewed while the watch of nodes was dead loses its pods when the watch of leases dies',
-    file: 'controller/health/health-table.ts',
-    find: 'assessment.conditions.length === 0 && !renewedSinceUnknown(record);',
-    replace: 'assessment.conditions.length === 0;',
-  },
-  {
     name: 'hold-kept-after-its-end',
     what: 'time in which a deletion was not held counts as held: the next hold of a pod ends too early',
     file: 'controller/taint-eviction/eviction-holds.ts',

@@ -129,6 +129,20 @@ export const meetingDefects: readonly Mutant[] = [
     replace: '(mode?.mode === undefined ? undefined : undefined),',
   },
   {
+    name: 'window-ignored',
+    what: 'a window of a schedule changes nothing',
+    file: 'policy/schedules/decide-windows.ts',
+    find: 'mode: mode ?? policy.mode,',
+    replace: 'mode: policy.mode,',
+  },
+  {
+    name: 'window-without-end',
+    what: 'a window of a schedule lasts until the next one begins',
+    file: 'policy/schedules/decide-windows.ts',
+    find: 'untilMs: startedAtMs + schedule.durationMs,',
+    replace: 'untilMs: nextAtMs,',
+  },
+  {
     name: 'detect-ends-early',
     what: 'a node whose policy detects for some time is emptied after half of it',
     file: 'controller/holds/decide-node-hold.ts',

@@ -93,3 +93,12 @@ test('a trace without the labels of the policy says so, in text and in JSON', as
   const json = JSON.parse((await nlc('whatif', ...args, '-o', 'json')).out) as { missingLabels: unknown };
   assert.deepEqual(json.missingLabels, [{ policy: 'edge', keys: ['pool', region] }]);
 });
+
+test('--at is a time, and a trace has times of its own', async () => {
+  const path = aConfig('policies-at.yaml', policies);
+  const malformed = await nlc('whatif', `--policies=${path}`, '--at=tomorrow');
+  assert.deepEqual([malformed.code, malformed.out], [2, '']);
+  assert.match(malformed.err, /--at: must be an RFC 3339 time, such as .* \(got "tomorrow"\)/u);
+  const both = await nlc('whatif', `--policies=${path}`, '--at=2026-11-27T08:00:00Z', `--trace=${aTrace(true)}`);
+  assert.match(both.err, /--at: must be absent with --trace, which has its own times/u);
+});

@@ -63,7 +63,12 @@ function messageOf(status: JsonMap, type: string): string {
 }
 
 test('a valid policy: what is in force, the counts, and two conditions', () => {
-  const status = buildPolicyStatus(assessmentOf({ mode: 'Observe', priority: 7 }), figures, {}, nowMs);
+  const status = buildPolicyStatus(
+    assessmentOf({ mode: 'Observe', priority: 7 }),
+    { ...figures, mode: 'Observe' },
+    {},
+    nowMs,
+  );
   const { conditions: _conditions, ...rest } = status;
   assert.deepEqual(rest, {
     observedGeneration: 1,
@@ -121,7 +126,12 @@ test('an invalid version: the problems, and which version stays in force', () =>
     messageOf(never, 'Accepted'),
     'spec.mode: must be one of Enforce, Detect, Observe, Paused (got "On"); the nodes that it selects are paused until it is valid',
   );
-  const later = buildPolicyStatus(assessmentOf({ mode: 'Paused' }, { mode: 'On' }), figures, {}, nowMs);
+  const later = buildPolicyStatus(
+    assessmentOf({ mode: 'Paused' }, { mode: 'On' }),
+    { ...figures, mode: 'Paused' },
+    {},
+    nowMs,
+  );
   assert.deepEqual([later['mode'], later['observedGeneration']], ['Paused', 2]);
   assert.match(messageOf(later, 'Accepted'), /generation 1 of the spec stays in force, not generation 2$/u);
 });
@@ -169,4 +179,9 @@ test('a long message is cut between characters: the API server stores it as it w
     const message = messageOf(buildPolicyStatus(assessment, undefined, {}, nowMs), 'Accepted');
     assert.equal(Buffer.from(message).toString(), message);
   }
+});
+
+test('the mode is the one that is in force: a window of a schedule may have set another one than the spec', () => {
+  const status = buildPolicyStatus(assessmentOf({ mode: 'Enforce' }), { ...figures, mode: 'Detect' }, {}, nowMs);
+  assert.equal(status['mode'], 'Detect');
 });

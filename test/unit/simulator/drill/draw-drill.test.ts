@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { SeededRandom } from '../../../../src/hollow-cluster/kubelet/faults/seeded-random.ts';
 import { drawDrill } from '../../../simulator/drill/draw-drill.ts';
 import { type DrillCluster, planDrill } from '../../../simulator/drill/drill-plan.ts';
-import { seedsBefore } from '../../../simulator/regression-seeds.ts';
+import { regressionSeeds, seedsBefore } from '../../../simulator/regression-seeds.ts';
 
 const cluster: DrillCluster = {
   nodes: Array.from({ length: 9 }, (_, index) => ({ name: `n${index}`, zone: ['a', 'b', 'c'][index % 3] ?? 'a' })),
@@ -14,6 +14,7 @@ const cluster: DrillCluster = {
   graceMs: 40_000,
   leaseHoldMs: 20_000,
   clocksAgree: true,
+  wallMs: 1_767_323_045_000,
   pathFailureHoldMs: 0,
   writesOneByOne: false,
 };
@@ -77,6 +78,13 @@ test('one seed of twenty has a drill that repeats something, and no regression s
   for (const seed of seedsBefore(140_000_070)) assert.ok(!has(seed), `seed ${seed}`);
   const drawn = new Set(moreSeeds.map((seed) => drawDrill(seed, held)?.name));
   for (const name of ofRepetitions) assert.ok(drawn.has(name), name);
+});
+
+test('one seed of fifty has a drill with a window of a schedule, and no regression seed from before them', () => {
+  const has = (seed: number): boolean => drawDrill(seed, cluster)?.name === 'window';
+  const share = moreSeeds.filter(has).length / moreSeeds.length;
+  assert.ok(share > 0.01 && share < 0.03, `${share}`);
+  for (const { seed } of regressionSeeds) assert.ok(!has(seed), `seed ${seed}`);
 });
 
 test('every newer drill is drawn, and one replaces a drill for which the cluster is too small', () => {
