@@ -35,6 +35,7 @@ import type { Random } from '../machinery/ports/random.ts';
 import type { WriteLanes } from '../machinery/ports/write-lanes.ts';
 import { ApiContact } from '../machinery/supervision/api-contact.ts';
 import { LinkedAbort } from '../machinery/supervision/abort.ts';
+import { suspends } from '../machinery/supervision/suspends.ts';
 import { ApiCanaryLease } from './canary-lease.ts';
 import { makeEvictionInformer } from './eviction-informer.ts';
 import { makeInformers, type NodeInformers } from './informers.ts';
@@ -204,12 +205,17 @@ export class Manager {
     this.#policyObjects?.evaluate();
   }
 
+  /** What the watches had received before may be of a storage that was restored meanwhile, and has passed their versions. */
+  async #followSuspends(): Promise<void> {
+    for await (const _ of suspends(this.#options.clock, this.#watching.signal)) this.#onRollback();
+  }
+
   /** Runs until the signal aborts (`stopped`) or leadership is lost (`lost`). Nothing keeps running afterwards. */
   async run(signal: AbortSignal): Promise<'stopped' | 'lost'> {
     const watching = Object.values(this.informers).map((informer) => informer.run(this.#watching.signal));
     if (this.#evictions !== undefined) watching.push(this.#evictions.run(this.#watching.signal));
     if (this.#policyObjects !== undefined) watching.push(this.#policyObjects.run(this.#watching.signal));
-    watching.push(this.#followSchedules());
+    watching.push(this.#followSchedules(), this.#followSuspends());
     this.#broadcasterEnded = this.#broadcaster?.run(this.#eventsStop.signal) ?? Promise.resolve();
     signal.addEventListener('abort', () => this.#beginStopping());
     try {

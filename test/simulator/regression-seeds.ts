@@ -215,6 +215,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: in eviction mode a dead node keeps the taint not-ready that a user had added, and a checker expected another key',
   },
+  {
+    seed: 150006900,
+    found:
+      'a process that was suspended over a restore took over what its connections had buffered before it, and continued from versions that the storage had passed again',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

@@ -1,10 +1,5 @@
 import { type Clock, type Instant, instantOf } from '../ports/clock.ts';
 
-/** The longer of the times that both clocks show: while a machine is suspended only its wall clock advances. */
-export function elapsedMs(from: Instant, to: Instant): number {
-  return Math.max(to.monotonicMs - from.monotonicMs, to.wallMs - from.wallMs);
-}
-
 /**
  * The time until which a renewal of the lease counts: `ms` after it was sent. The monotonic clock decides, and the wall
  * clock may only shorten the time: CLOCK_MONOTONIC does not advance while the machine is suspended, so the time that the

@@ -1,9 +1,8 @@
 import type { Lease } from '../api/lease.ts';
 import { isOlder } from '../api/resource-version.ts';
 import { formatMicroTime } from '../api/timestamps.ts';
-import { type Clock, type Instant, instantOf } from '../ports/clock.ts';
+import { type Clock, elapsedMs, type Instant, instantOf } from '../ports/clock.ts';
 import { restoreMarkOf } from './build-lease.ts';
-import { elapsedMs } from './lease-deadline.ts';
 
 /** A proxy that answers from an old state now and then must not cause one list of everything after the other. */
 const restoresMsMin = 10_000;

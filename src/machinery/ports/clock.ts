@@ -17,3 +17,8 @@ export interface Instant {
 export function instantOf(clock: Pick<Clock, 'nowMs' | 'monotonicMs'>): Instant {
   return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
 }
+
+/** The longer of the times that both clocks show: while a machine is suspended only its wall clock advances. */
+export function elapsedMs(from: Instant, to: Instant): number {
+  return Math.max(to.monotonicMs - from.monotonicMs, to.wallMs - from.wallMs);
+}
