@@ -266,7 +266,14 @@ export const cooldownDefaultMs = 300_000;
 /** Nodes beyond the limit are emptied one by one. */
 export interface OverflowRule {
   readonly ratePerHour: number;
+  /** Which of them is the next one; absent: by severity. */
+  readonly order?: OverflowOrder | undefined;
 }
+
+/** `severity`: silent nodes before others, and of these the one that is unhealthy longest. `age`: the one that is unhealthy longest. */
+export const overflowOrders = ['severity', 'age'] as const;
+
+type OverflowOrder = (typeof overflowOrders)[number];
 
 /** A limit of nodes. At least one field is set; of both the greater number is the limit. */
 export interface MaxUnhealthy {
@@ -406,6 +413,11 @@ export function describeSignal({ kind, name }: Pick<MaintenanceSignal, 'kind' | 
 export function describeMaxUnhealthy({ percent, count }: MaxUnhealthy): string {
   if (percent === undefined) return String(count);
   return count === undefined ? `${percent} %` : `${percent} %, at least ${count}`;
+}
+
+/** `3 nodes are emptied beyond the limit, 2 an hour, the next one from 2026-11-27T17:00:00Z`. */
+export function describeOverflow({ nodes, ratePerHour, nextAtMs }: NonNullable<BreakerStatus['overflow']>): string {
+  return `${nodes} nodes are emptied beyond the limit, ${ratePerHour} an hour, the next one from ${formatTime(nextAtMs)}`;
 }
 
 /** `annotation karpenter.sh/do-not-repair (Karpenter)`. */

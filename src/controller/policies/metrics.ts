@@ -30,6 +30,12 @@ export const policyBreakerOpen = gauge(
   ['policy'],
 );
 
+export const policyOverflowNodes = gauge(
+  'node_lifecycle_policy_overflow_nodes',
+  'Number of unhealthy nodes of the policy that may be emptied although its breaker is open. Only for policies with limits.overflow, while the breaker is open, and only on the leader.',
+  ['policy'],
+);
+
 export const policyStuckPods = gauge(
   'node_lifecycle_policy_stuck_pods',
   'Number of pods of nodes of the policy that are terminating for longer than their grace period and terminatingTimeout, on a node that is not Ready. Only for policies with terminatingTimeout.',

@@ -27,11 +27,11 @@ export class OverflowNodes {
 
   /**
    * The breaker of this policy is open, and these are its unhealthy nodes. Admits one if its time has come, which does not add up while
-   * none waits: silent nodes before others, and of these the one that waits longest. Returns its name. `nowMs`: health clock.
+   * none waits. Returns its name. `nowMs`: health clock.
    */
   observe(
     policy: string,
-    { ratePerHour }: OverflowRule,
+    { ratePerHour, order = 'severity' }: OverflowRule,
     nodes: readonly WaitingNode[],
     nowMs: number,
   ): string | undefined {
@@ -40,7 +40,7 @@ export class OverflowNodes {
     const names = new Set(nodes.map(({ name }) => name));
     for (const name of overflow.admitted) if (!names.has(name)) overflow.admitted.delete(name);
     overflow.nextAtMs = Math.min(overflow.nextAtMs, nowMs + intervalMs); // the rate may be higher now
-    const [first] = nodes.filter(({ name }) => !overflow.admitted.has(name)).toSorted(compareUrgency);
+    const [first] = nodes.filter(({ name }) => !overflow.admitted.has(name)).toSorted(compare[order]);
     if (first === undefined || nowMs < overflow.nextAtMs) return undefined;
     overflow.admitted.add(first.name);
     overflow.nextAtMs = nowMs + intervalMs;
@@ -75,6 +75,11 @@ export class OverflowNodes {
   }
 }
 
-function compareUrgency(a: WaitingNode, b: WaitingNode): number {
-  return Number(b.isSilent) - Number(a.isSilent) || a.sinceMs - b.sinceMs || (a.name < b.name ? -1 : 1);
+function compareAge(a: WaitingNode, b: WaitingNode): number {
+  return a.sinceMs - b.sinceMs || (a.name < b.name ? -1 : 1);
 }
+
+const compare = {
+  age: compareAge,
+  severity: (a: WaitingNode, b: WaitingNode): number => Number(b.isSilent) - Number(a.isSilent) || compareAge(a, b),
+};

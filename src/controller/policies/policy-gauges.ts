@@ -5,6 +5,7 @@ import {
   policyConflictNodes,
   policyEmptyingNodes,
   policyNodes,
+  policyOverflowNodes,
   policyStuckPods,
   policyStuckPodSeconds,
   policyUnhealthyLimit,
@@ -12,7 +13,7 @@ import {
 } from './metrics.ts';
 
 const ofStuck = [policyStuckPods, policyStuckPodSeconds] as const;
-const ofBreaker = [policyUnhealthyNodes, policyUnhealthyLimit, policyBreakerOpen] as const;
+const ofBreaker = [policyUnhealthyNodes, policyUnhealthyLimit, policyBreakerOpen, policyOverflowNodes] as const;
 
 /** Sets the gauges of policies at each scrape. Costs time proportional to the nodes; nothing without policies. */
 export function showPolicyNodes(meter: Meter, counts: () => readonly PolicyCount[]): void {
@@ -38,6 +39,7 @@ function showBreaker(meter: Meter, { policy, breaker }: PolicyCount): void {
   meter.set(policyUnhealthyNodes, breaker.unhealthy, { policy });
   meter.set(policyUnhealthyLimit, breaker.limit, { policy });
   meter.set(policyBreakerOpen, breaker.untilMs === undefined ? 0 : 1, { policy });
+  if (breaker.overflow !== undefined) meter.set(policyOverflowNodes, breaker.overflow.nodes, { policy });
 }
 
 function forgetCount(meter: Meter, count: PolicyCount): void {

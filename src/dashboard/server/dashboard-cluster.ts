@@ -3,6 +3,7 @@ import { formatTime } from '../../machinery/api/timestamps.ts';
 import type { Cluster, PolicyRow, ShadowRow, ZoneRow } from '../protocol.ts';
 import type { CellTally, CellCounts } from './cell-tally.ts';
 import { describeBreakerCount } from '../../controller/model/decisions.ts';
+import { describeOverflow } from '../../controller/model/policy.ts';
 import type { ZoneReport } from '../../controller/report/reports.ts';
 import { DashboardEvictions } from './dashboard-evictions.ts';
 import { DashboardHolds } from './dashboard-holds.ts';
@@ -68,7 +69,8 @@ export class DashboardCluster {
   }
 
   #policyRow({ policy, mode, breaker }: ClusterEvidence['policies'][number]): PolicyRow {
-    const shown = breaker && { open: breaker.untilMs !== undefined, text: describeBreakerCount(breaker) };
+    const overflow = breaker?.overflow === undefined ? '' : `; ${describeOverflow(breaker.overflow)}`;
+    const shown = breaker && { open: breaker.untilMs !== undefined, text: describeBreakerCount(breaker) + overflow };
     return { name: policy, mode, ...this.#tally.policy(policy), breaker: shown ?? null };
   }
 

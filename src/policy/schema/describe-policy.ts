@@ -126,7 +126,8 @@ function describeOutOfService(rule: NodePolicy['outOfService']): readonly string
 function describeLimits(limits: NodePolicy['limits']): readonly string[] {
   if (limits === undefined) return [];
   const { maxUnhealthy, cooldownMs, resetAtMs, overflow } = limits;
-  const beyond = overflow === undefined ? [] : [`overflow ${overflow.ratePerHour} an hour`];
+  const beyond =
+    overflow === undefined ? [] : [`overflow ${overflow.ratePerHour} an hour by ${overflow.order ?? 'severity'}`];
   const reset = resetAtMs === undefined ? [] : [`resetAt ${formatTime(resetAtMs)}`];
   return [
     `maxUnhealthy ${describeMaxUnhealthy(maxUnhealthy)}`,

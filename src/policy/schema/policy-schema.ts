@@ -9,7 +9,7 @@ import { autonomyLabel } from '../../machinery/api/pod.ts';
 import { fencingTaints } from '../../machinery/api/taints.ts';
 import { knownVetoes, vetoOwners } from '../../machinery/api/vetoes.ts';
 import { mapOf } from '../../machinery/api/json-map.ts';
-import { policyModes } from '../../controller/model/policy.ts';
+import { overflowOrders, policyModes } from '../../controller/model/policy.ts';
 import { isCron, isTimeZone } from './schedule-times.ts';
 
 export { policiesMax };
@@ -193,11 +193,15 @@ const limitFields = {
     .describe('How long the breaker stays open when not too many nodes are unhealthy any more; 5m if not set'),
   overflow: fields({
     ratePerHour: number(0.01, 3_600).describe('Number of nodes'),
+    order: z
+      .enum(overflowOrders, { error: `one of ${overflowOrders.join(', ')}` })
+      .optional()
+      .describe(
+        'severity: silent nodes first, of these the one that is unhealthy longest; age: the one that is unhealthy longest. severity if not set',
+      ),
   })
     .optional()
-    .describe(
-      'While the breaker is open nodes are emptied one by one at this rate, silent and longest unhealthy ones first; none if not set',
-    ),
+    .describe('While the breaker is open nodes are emptied one by one at this rate; none if not set'),
   podDeletionsPerSecond: number(0.001, 1_000_000)
     .optional()
     .describe('Rate of deletions and evictions of pods for the health of these nodes; no limit if not set'),

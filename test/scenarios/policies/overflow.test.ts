@@ -85,6 +85,39 @@ test('a policy that is removed and comes back begins again: no node keeps its pl
   assert.deepEqual([pool?.breaker?.overflow?.nodes, admitted()], [0, before]);
 });
 
+for (const [order, first] of [
+  ['severity', 'a-2'],
+  ['age', 'a-1'],
+] as const)
+  test(`order ${order}: of a node that reports Ready=False and silent ones ${first} is the next one`, async () => {
+    await using world = aZonedWorld(
+      { a: 12 },
+      {
+        policies: [aPolicy({ name: 'pool', limits: { ...limits, overflow: { ratePerHour: 120, order } } })],
+        nodeEvictionRate: 10,
+      },
+    );
+    await world.running(20);
+    await world.silentFor(60, 'a-0');
+    world.post('a-1', 'False');
+    await world.advance(5);
+    await world.silentFor(75, 'a-2');
+    // The first place is that of a-0, which is within the limit.
+    await world.advance(20);
+    const next = world.decided('overflow-admitted').map(({ node }) => node);
+    assert.deepEqual(next.filter((node) => node !== 'a-0').slice(0, 1), [first]);
+  });
+
+test('the nodes beyond the limit are counted while the breaker is open', async () => {
+  await using world = await aWorld();
+  const shown = (): number | undefined => world.meter.read().get('node_lifecycle_policy_overflow_nodes{policy="pool"}');
+  await world.advance(30);
+  assert.equal(shown(), world.decided('overflow-admitted').length);
+  world.recover(...silent);
+  await world.advance(330);
+  assert.equal(shown(), undefined);
+});
+
 test('the next place is explained', async () => {
   await using world = await aWorld();
   await world.advance(30);

@@ -81,6 +81,8 @@ export interface Drill {
     readonly keeps: 'node' | 'vetoed' | 'ready-pods' | 'asking-pods';
     readonly evictAfterMs: number;
   };
+  /** A silent node beyond the limit of its policy gets no NoExecute taint before this time. */
+  readonly beyondLimit?: { readonly node: string; readonly notBeforeMs: number };
   /** Each of them is alone in the zone of its policy: it does not wait for a token. */
   readonly ownZones?: readonly string[];
   /** A machine that is switched off, which is proven from this time on; Infinity: never. */

@@ -7,7 +7,7 @@ import { dueTimes } from './due-times.ts';
 import { noExecuteHealth } from './find-fast-taints.ts';
 
 interface PolicyContext {
-  readonly drill: Pick<Drill, 'maintenance' | 'fenced' | 'detected'>;
+  readonly drill: Pick<Drill, 'maintenance' | 'fenced' | 'detected' | 'beyondLimit'>;
   readonly record: DrillRecord;
   readonly span: { readonly fromMs: number; readonly untilMs: number };
   readonly slackMs: number;
@@ -25,6 +25,7 @@ const earlyMs = 1_700;
 export function findPolicyViolations(context: PolicyContext): readonly PolicyViolation[] {
   return [
     ...findTaintsInMaintenance(context),
+    ...findCrowdedOverflow(context),
     ...findLateFencing(context),
     ...findOldFencing(context),
     ...findEarlyEvictions(context),
@@ -86,6 +87,21 @@ function findKeptForEver(context: PolicyContext): readonly PolicyViolation[] {
     .map(({ key: subject }) => {
       return { invariant: 'detect-ends', subject, text: `is on ${node} at ${seconds(dueMs)}, kept for too long` };
     });
+}
+
+/** A node beyond the limit waits for its place. */
+function findCrowdedOverflow({ drill, record, span }: PolicyContext): readonly PolicyViolation[] {
+  const { node: subject = '', notBeforeMs = 0 } = drill.beyondLimit ?? {};
+  const states = record.nodes.get(subject)?.states ?? [];
+  const early = states.find(
+    (state) =>
+      state.byController &&
+      noExecuteHealth(state) !== '' &&
+      state.atMs > span.fromMs &&
+      state.atMs < span.fromMs + notBeforeMs - earlyMs,
+  );
+  const text = `NoExecute taint at ${seconds(early?.atMs)}, beyond the limit until ${seconds(span.fromMs + notBeforeMs)}`;
+  return early === undefined ? [] : [{ invariant: 'overflow-is-slow', subject, text }];
 }
 
 function findTaintsInMaintenance({ drill, record, span }: PolicyContext): readonly PolicyViolation[] {

@@ -129,6 +129,20 @@ export const meetingDefects: readonly Mutant[] = [
     replace: '(mode?.mode === undefined ? undefined : undefined),',
   },
   {
+    name: 'overflow-at-once',
+    what: 'all nodes beyond the limit of a policy with limits.overflow are emptied at once',
+    file: 'controller/policies/overflow-nodes.ts',
+    find: '|| nowMs < overflow.nextAtMs) return undefined;',
+    replace: ') return undefined;',
+  },
+  {
+    name: 'overflow-never',
+    what: 'no node beyond the limit of a policy with limits.overflow is emptied',
+    file: 'controller/policies/overflow-nodes.ts',
+    find: 'overflow.admitted.add(first.name);',
+    replace: '',
+  },
+  {
     name: 'window-ignored',
     what: 'a window of a schedule changes nothing',
     file: 'policy/schedules/decide-windows.ts',

@@ -2,7 +2,7 @@
 import { formatTime } from '../../../machinery/api/timestamps.ts';
 import { describeBreakerCount } from '../../model/decisions.ts';
 import { controllerNames } from '../../model/options.ts';
-import { describeMaxUnhealthy } from '../../model/policy.ts';
+import { describeMaxUnhealthy, describeOverflow } from '../../model/policy.ts';
 import { holdRows } from './describe-holds.ts';
 import { describeZones, keptText } from './describe-outlooks.ts';
 import type {
@@ -91,7 +91,8 @@ function breakerText(breaker: BreakerOutlook): string {
   const reset = resetAtMs === undefined ? '' : `, reset at ${formatTime(resetAtMs)}`;
   if (openedAtMs === undefined) return `${limit}, breaker closed${reset}`;
   const end = untilMs === null ? '' : `, closes at ${formatTime(untilMs)}`;
-  return `${limit}, breaker open since ${formatTime(openedAtMs)}${end}`;
+  const overflow = breaker.overflow === undefined ? '' : `; ${describeOverflow(breaker.overflow)}`;
+  return `${limit}, breaker open since ${formatTime(openedAtMs)}${end}${overflow}`;
 }
 
 /**

@@ -80,12 +80,13 @@ test('one seed of twenty has a drill that repeats something, and no regression s
   for (const name of ofRepetitions) assert.ok(drawn.has(name), name);
 });
 
-test('one seed of fifty has a drill with a window of a schedule, and no regression seed from before them', () => {
-  const has = (seed: number): boolean => drawDrill(seed, cluster)?.name === 'window';
-  const share = moreSeeds.filter(has).length / moreSeeds.length;
-  assert.ok(share > 0.01 && share < 0.03, `${share}`);
-  for (const { seed } of regressionSeeds) assert.ok(!has(seed), `seed ${seed}`);
-});
+for (const name of ['window', 'overflow'])
+  test(`one seed of fifty has the drill ${name}, and no regression seed from before it`, () => {
+    const has = (seed: number): boolean => drawDrill(seed, cluster)?.name === name;
+    const share = moreSeeds.filter(has).length / moreSeeds.length;
+    assert.ok(share > 0.01 && share < 0.03, `${share}`);
+    for (const { seed } of regressionSeeds) assert.ok(!has(seed), `seed ${seed}`);
+  });
 
 test('every newer drill is drawn, and one replaces a drill for which the cluster is too small', () => {
   const names = new Set(seeds.map((seed) => drawDrill(seed, cluster)?.name));
