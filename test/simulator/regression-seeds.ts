@@ -220,6 +220,21 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a process that was suspended over a restore took over what its connections had buffered before it, and continued from versions that the storage had passed again',
   },
+  {
+    seed: 170004049,
+    found:
+      'nothing in the controller: a node flapped at a grace period of 8 s until its Events were limited, and the next one counted those that were not sent',
+  },
+  {
+    seed: 170005889,
+    found:
+      'nothing in the controller: in eviction mode a checker forgot that a node had not been Ready for the timeout when it was Ready for ten seconds again, which a dead watch did not show',
+  },
+  {
+    seed: 170008034,
+    found:
+      'a webhook had dropped the mark of a pod, a user wrote the pod, and it was taken for marked: it stayed Ready on a dead node',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

@@ -109,6 +109,8 @@ export class ControllerWorld {
   nodesFrozen = false;
   /** The cache of pods alone does not follow the API. */
   podsFrozen = false;
+  /** A webhook changes each patch of a pod so that it changes nothing, and the API server answers with the pod as it is. */
+  dropsPodPatches = false;
   /** From the next restart on. */
   canaryLease: CanaryLease | undefined;
   lifecycle: NodeLifecycle;
@@ -648,8 +650,9 @@ export class ControllerWorld {
       annotations: mergeTexts(stored.metadata.annotations, annotations),
     };
     const patched = { ...stored, metadata, status: { ...stored.status, conditions } };
-    if (write.resource === 'pods') this.#storePod(patched as Pod);
-    else
+    if (write.resource === 'pods') {
+      if (!this.dropsPodPatches) this.#storePod(patched as Pod);
+    } else
       this.#storeNode(
         body.spec === undefined
           ? (patched as Node)

@@ -1,42 +1,25 @@
 // Mode Detect: a worker without a cable is reported, and keeps its pods in their Services until the time of its policy is over.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { documentedBlock } from '../documented-blocks.ts';
 import type { Stage } from '../stage.ts';
 import { isServing, nodeOf } from '../timeline.ts';
 import type { Story, Times } from './story.ts';
+import { storeNode as node, withPolicies } from './with-policies.ts';
 
-const node = 'n3';
 /** In place of the day of the document. */
 const evictAfterSeconds = 90;
 /** Times in taints have whole seconds, and nodes are looked at once a second. */
 const earlySeconds = 3;
 
 async function run(stage: Stage): Promise<Times> {
-  const { cluster } = stage;
-  return stage.withUpgrade(upgradeWithPolicy(stage), async () => {
-    try {
-      await cluster.kubectl('label', 'node', node, 'site=store', '--overwrite');
-      // A live setting reaches the replicas through their kubelets, within two minutes.
-      await stage.restart();
-      await cluster.until('a replica leads', async () => stage.isLed());
-      return await isKept(stage);
-    } finally {
-      await cluster.nodes[node].cable('in');
-      await cluster.kubectl('label', 'node', node, 'site-');
-    }
-  });
+  return withPolicies(stage, documentedPolicies(), async () => isKept(stage));
 }
 
-/** The policy of the document, as a file of values. */
-function upgradeWithPolicy({ cluster }: Stage): string {
+/** The policy of the document, with an end that is near. */
+function documentedPolicies(): string {
   const documented = documentedBlock('`mode`', 'policies:', 'policies.md', 'yaml');
   const policies = documented.replace('evictAfter: 24h', `evictAfter: ${evictAfterSeconds}s`);
   if (policies === documented) throw new Error('the policy of the document has another end');
-  const file = join(cluster.settings.folder, 'detect.yaml');
-  writeFileSync(file, `config:\n${policies.replaceAll(/^/gmu, '  ')}\n`);
-  const release = 'node-lifecycle-controller charts/node-lifecycle-controller --namespace node-lifecycle-controller';
-  return `helm upgrade ${release} --reuse-values --values ${file}`;
+  return policies;
 }
 
 async function isKept(stage: Stage): Promise<Times> {

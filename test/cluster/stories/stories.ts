@@ -28,6 +28,7 @@ import { shutdown } from './shutdown.ts';
 import { staticPod } from './static-pod.ts';
 import type { Story } from './story.ts';
 import { upgrade, upgradeOutage } from './upgrade.ts';
+import { window } from './window.ts';
 
 /** In the order in which they run. */
 export const stories: readonly Story[] = [
@@ -61,6 +62,7 @@ export const stories: readonly Story[] = [
   fenced,
   shutdown,
   detect,
+  window,
   scale,
   networkPolicy,
 ];

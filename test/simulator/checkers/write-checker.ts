@@ -65,7 +65,8 @@ export class WriteChecker {
   /** Since when each node is Ready, where it is. */
   readonly #readySince = new Map<string, number>();
   /** The last time in which each node was not Ready. */
-  readonly #unready = new Map<string, { readonly fromMs: number; toMs: number }>();
+  /** The last two times in which each node was not Ready: a replica may not know yet that the earlier one is over. */
+  readonly #unready = new Map<string, readonly { readonly fromMs: number; toMs: number }[]>();
   /** Since when each replica is the holder of the lease, and how far its wall clock was ahead at most in its renewals since. */
   readonly #leadsSince = new Map<string, { readonly atMs: number; readonly aheadMs: number }>();
   readonly #graces: ShortestGraces;
@@ -171,10 +172,11 @@ export class WriteChecker {
 
   #noteReady(name: string, node: Node | undefined): void {
     const { nowMs } = this.#world.timeline;
-    const unready = this.#unready.get(name);
+    const unready = this.#unready.get(name) ?? [];
+    const last = unready.at(-1);
     if (node === undefined || readyOf(node) !== 'True') {
-      if (unready?.toMs !== Infinity) this.#unready.set(name, { fromMs: nowMs, toMs: Infinity });
-    } else if (unready?.toMs === Infinity) unready.toMs = nowMs;
+      if (last?.toMs !== Infinity) this.#unready.set(name, [...unready.slice(-1), { fromMs: nowMs, toMs: Infinity }]);
+    } else if (last?.toMs === Infinity) last.toMs = nowMs;
     if (node === undefined || readyOf(node) !== 'True') this.#readySince.delete(name);
     else if (!this.#readySince.has(name)) this.#readySince.set(name, this.#world.timeline.nowMs);
   }
@@ -322,10 +324,10 @@ export class WriteChecker {
     if (!this.#leasesAreReadable) return true;
     const { timeline, config } = this.#world;
     const sinceMs = timeline.nowMs - this.#latenessMs;
-    const { fromMs = Infinity, toMs = -Infinity } = this.#unready.get(node) ?? {};
-    const unreadyMs = toMs < sinceMs ? 0 : Math.min(toMs, timeline.nowMs) - fromMs;
+    const unready = (this.#unready.get(node) ?? []).filter(({ toMs }) => toMs >= sinceMs);
+    const unreadyMs = unready.map(({ fromMs, toMs }) => Math.min(toMs, timeline.nowMs) - fromMs);
     const silentMs = this.#heartbeats.longestSilenceMs(node, sinceMs);
-    return Math.max(unreadyMs, silentMs) >= config.podEvictionTimeoutMs - 2 * secondMs;
+    return Math.max(...unreadyMs, silentMs) >= config.podEvictionTimeoutMs - 2 * secondMs;
   }
 
   /** True if the node was absent: it may have come back, also by a restore, after the deletion was decided. */

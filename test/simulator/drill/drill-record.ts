@@ -74,7 +74,7 @@ export class DrillRecord {
     this.#heartbeats = heartbeats;
     world.storage.onCommit((resource, change, by) => {
       if (this.#isOn) this.#onCommit(resource, change, by);
-      else if (resource === 'events') this.#countEvent(change);
+      else if (resource === 'events') this.#onEvent(change);
     });
   }
 
@@ -177,26 +177,15 @@ export class DrillRecord {
     return record;
   }
 
-  #onEvent(change: StoreChange): void {
-    const { reason, kind, name, more } = this.#countEvent(change);
-    const record = this.nodes.get(name);
-    if (reason === 'NodeNotReady' && kind === 'Node' && record !== undefined) record.events += more;
-  }
-
-  /** Number of times that the Event was recorded since its last commit. */
-  #countEvent({ kind: change, object }: StoreChange): {
-    readonly reason: string;
-    readonly kind: string;
-    readonly name: string;
-    readonly more: number;
-  } {
-    const event: Partial<Event> = this.#world.storage.decode('events', object);
-    const { reason = '', involvedObject, count = 1 } = event;
-    // One that is created with a higher count was refused before, perhaps before the drill.
-    const before = this.#eventCounts.get(object.key) ?? count - 1;
-    if (change !== 'deleted') this.#eventCounts.set(object.key, count);
-    const { kind = '', name = '' } = involvedObject ?? {};
-    return { reason, kind, name, more: change === 'deleted' ? 0 : count - before };
+  /** A commit counts once: a higher count in it is of times that were suppressed or refused before, perhaps before the drill. */
+  #onEvent({ kind: change, object }: StoreChange): void {
+    const { reason, involvedObject, count = 1 }: Partial<Event> = this.#world.storage.decode('events', object);
+    const before = this.#eventCounts.get(object.key) ?? 0;
+    if (change === 'deleted') return;
+    this.#eventCounts.set(object.key, count);
+    const record = this.nodes.get(involvedObject?.name ?? '');
+    const isCounted = reason === 'NodeNotReady' && involvedObject?.kind === 'Node' && count > before;
+    if (isCounted && record !== undefined) record.events += 1;
   }
 }
 

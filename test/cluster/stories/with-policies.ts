@@ -1,0 +1,32 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Stage } from '../stage.ts';
+import type { Times } from './story.ts';
+
+/** The worker that is a store meanwhile: policies select it by `site: store`. */
+export const storeNode = 'n3';
+
+/** Runs the story with these policies, a part of a config file, in force for the worker, whose cable is in at the end. */
+export async function withPolicies(stage: Stage, policies: string, story: () => Promise<Times>): Promise<Times> {
+  const { cluster } = stage;
+  return stage.withUpgrade(upgradeTo(policies, stage), async () => {
+    try {
+      await cluster.kubectl('label', 'node', storeNode, 'site=store', '--overwrite');
+      // A live setting reaches the replicas through their kubelets, within two minutes.
+      await stage.restart();
+      await cluster.until('a replica leads', async () => stage.isLed());
+      return await story();
+    } finally {
+      await cluster.nodes[storeNode].cable('in');
+      await cluster.kubectl('label', 'node', storeNode, 'site-');
+    }
+  });
+}
+
+/** A file of values with the policies. */
+function upgradeTo(policies: string, { cluster }: Stage): string {
+  const file = join(cluster.settings.folder, 'policies.yaml');
+  writeFileSync(file, `config:\n${policies.replaceAll(/^/gmu, '  ')}\n`);
+  const release = 'node-lifecycle-controller charts/node-lifecycle-controller --namespace node-lifecycle-controller';
+  return `helm upgrade ${release} --reuse-values --values ${file}`;
+}
