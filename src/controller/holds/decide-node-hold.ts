@@ -28,10 +28,10 @@ type Pause =
 /** The mode that holds more takes precedence: `Observe`, then a pause, of several one without an end, then `Detect`. */
 export function decideNodeHold({ paused, claims, node, wallMs }: ModeEvidence): NodeHold | undefined {
   const observing = lastWith('Observe', claims);
-  if (observing !== undefined) return { mode: 'Observe', source: byPolicy(observing), untilMs: modeEndMs(observing) };
+  if (observing !== undefined) return { mode: 'Observe', ...untilWindowEnds(observing) };
   if (paused) return { mode: 'Paused', source: { kind: 'config-file' }, untilMs: Infinity };
   const pausing = lastWith('Paused', claims);
-  if (pausing !== undefined) return { mode: 'Paused', source: byPolicy(pausing), untilMs: modeEndMs(pausing) };
+  if (pausing !== undefined) return { mode: 'Paused', ...untilWindowEnds(pausing) };
   const byAnnotation = node?.pause === undefined ? undefined : pausedByAnnotation(node.pause, wallMs);
   return byAnnotation ?? (node && decideDetect(claims, node, wallMs));
 }
@@ -46,6 +46,11 @@ function modeEndMs({ windows }: Pick<NodePolicy, 'windows'>): number {
   return windows?.find(({ setsMode }) => setsMode)?.untilMs ?? Infinity;
 }
 
+function untilWindowEnds(claim: Claim): Pick<NodeHold, 'source' | 'untilMs' | 'endsWithWindow'> {
+  const untilMs = modeEndMs(claim);
+  return { source: byPolicy(claim), untilMs, ...(untilMs < Infinity && { endsWithWindow: true }) };
+}
+
 /** Of several policies with mode Detect the one that ends last; pods stay ready if one of them says so. */
 function decideDetect(claims: ModeEvidence['claims'], node: Health, wallMs: number): NodeHold | undefined {
   const detecting = claims.filter(({ mode }) => mode === 'Detect');
@@ -56,7 +61,8 @@ function decideDetect(claims: ModeEvidence['claims'], node: Health, wallMs: numb
   const untilMs = endMs(last);
   if (untilMs <= wallMs) return undefined;
   const keepsPodsReady = detecting.some(({ detect }) => detect?.markPods === false);
-  return { mode: 'Detect', source: byPolicy(last), untilMs, keepsPodsReady };
+  const window = untilMs < Infinity && untilMs === modeEndMs(last) ? { endsWithWindow: true } : {};
+  return { mode: 'Detect', source: byPolicy(last), untilMs, ...window, keepsPodsReady };
 }
 
 function evictAfterMs({ detect }: Pick<NodePolicy, 'detect'>): number {

@@ -317,6 +317,8 @@ export interface NodeHold {
   readonly source: HoldSource;
   /** Wall time of its end; Infinity: no end. */
   readonly untilMs: number;
+  /** It ends because the window of a schedule does. */
+  readonly endsWithWindow?: boolean;
   /** Mode Detect without marks of pods. */
   readonly keepsPodsReady?: boolean;
 }

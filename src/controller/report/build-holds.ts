@@ -138,11 +138,8 @@ function estimateTokenMs(wait: PodBrief['wait']): number {
 /** Observe by a policy, or a pause. */
 function buildModeHold({ mode: hold, now, policySource }: HoldDetails): readonly ExplainedHold[] {
   if (hold === undefined) return [];
-  const { mode, source, untilMs } = hold;
-  const end: readonly Unblocker[] = Number.isFinite(untilMs)
-    ? [{ kind: 'pause-ends', when: formatWallEstimate(untilMs, now) }]
-    : [];
-  const unblockedBy = [unblockerOf(source, policySource), ...end];
+  const { mode, source } = hold;
+  const unblockedBy = [unblockerOf(source, policySource), ...buildModeEnd('pause-ends', hold, now)];
   if (mode === 'Observe' && source.kind === 'policy') return [{ kind: 'observed', policy: source.policy, unblockedBy }];
   return [{ kind: 'paused', source, unblockedBy }];
 }
@@ -152,11 +149,19 @@ function buildDetectHold(
   { mode, now, policySource }: HoldDetails,
 ): readonly ExplainedHold[] {
   if (mode?.source.kind !== 'policy') return [];
-  const { source, untilMs } = mode;
-  const end: readonly Unblocker[] = Number.isFinite(untilMs)
-    ? [{ kind: 'evict-after', when: formatWallEstimate(untilMs, now) }]
-    : [];
-  return [{ kind, policy: source.policy, unblockedBy: [unblockerOf(source, policySource), ...end] }];
+  const { source } = mode;
+  const unblockedBy = [unblockerOf(source, policySource), ...buildModeEnd('evict-after', mode, now)];
+  return [{ kind, policy: source.policy, unblockedBy }];
+}
+
+/** When a mode ends by itself: with the window that set it, or else as the kind says. */
+function buildModeEnd(
+  kind: 'pause-ends' | 'evict-after',
+  { untilMs, endsWithWindow }: NodeHold,
+  now: Now,
+): readonly Unblocker[] {
+  if (!Number.isFinite(untilMs)) return [];
+  return [{ kind: endsWithWindow === true ? 'window-ends' : kind, when: formatWallEstimate(untilMs, now) }];
 }
 
 function buildMaintenanceHold(maintenance: Maintenance | undefined, now: Now): ExplainedHold {

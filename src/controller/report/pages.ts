@@ -77,6 +77,8 @@ export type Unblocker =
   /** Maintenance is over, and the next pass counts the node. */
   | { readonly kind: 'counted' }
   | { readonly kind: 'pause-ends'; readonly when: Estimate }
+  /** The window of a schedule that sets the mode. */
+  | { readonly kind: 'window-ends'; readonly when: Estimate }
   /** While a breaker is open: a place for one of all nodes that wait. */
   | { readonly kind: 'overflow-place'; readonly when: Estimate }
   /** The mark of another tool is removed from the node. */

@@ -155,3 +155,23 @@ test('a pod whose label asks for it is kept where its policy permits it, and for
   const afterSeconds = world.evictedAtSeconds('kept') ?? NaN;
   assert.ok(afterSeconds >= 669, `${afterSeconds} s`);
 });
+
+test('the end of the window that sets the mode is named, and not an end that the policy does not have', async () => {
+  await using world = aZonedWorld({ a: 6 });
+  await world.running(20);
+  const untilMs = world.clock.nowMs() + 600_000;
+  const windows = [{ cron: '0 8 * * *', timeZone: 'UTC', untilMs, setsMode: true }];
+  const pageIn = async (mode: 'Detect' | 'Paused'): Promise<string> => {
+    world.changeOptions({ policies: [aPolicy({ name: 'shop', mode, windows })] });
+    await world.silentFor(60, 'a-3');
+    return describeNodeOutlook(explainNode(world, 'a-3'));
+  };
+  const detecting = await pageIn('Detect');
+  assert.match(detecting, /policy +shop, mode Detect, in the window 0 8 \* \* \* UTC until /u);
+  assert.match(detecting, /held .*mode Detect.* or the window of its schedule ends in about \d+s/u);
+  assert.doesNotMatch(detecting, /evictAfter/u);
+  assert.match(
+    await pageIn('Paused'),
+    /held .*paused by policy shop.* or the window of its schedule ends in about \d+s/u,
+  );
+});

@@ -89,6 +89,7 @@ const unblockers: Texts<'kind', Unblocker> = {
   token: ({ when }) => `its token is there ${estimateText(when)}`,
   'node-emptied': ({ nodes }) => `${anyOf(nodes)} emptied or recovered`,
   'pause-ends': ({ when }) => `the pause ends ${estimateText(when)}`,
+  'window-ends': ({ when }) => `the window of its schedule ends ${estimateText(when)}`,
   'overflow-place': ({ when }) =>
     `it is the next one that limits.overflow empties, ${estimateText(when)} for one of them`,
   'mark-removed': ({ mark }) => `${mark.kind} ${mark.name} removed`,
@@ -111,6 +112,7 @@ const timelessUnblockers: Readonly<Partial<Record<Unblocker['kind'], string>>> =
   'refusal-timeout': 'it is deleted',
   token: 'its token is there',
   'pause-ends': 'the pause ends',
+  'window-ends': 'the window of its schedule ends',
   'overflow-place': 'it is the next one that limits.overflow empties',
   'veto-maximum': 'it is unhealthy for longer than vetoes.maxDuration',
   'evict-after': 'it is unhealthy for longer than detect.evictAfter',
