@@ -270,7 +270,7 @@ class NodeHoldEvidence implements HoldEvidence {
   }
 
   /**
-   * The node is unreachable in the cache while its lease is being renewed, or was until the watch of leases perhaps ended to deliver:
+   * The node is unreachable in the cache while its lease is being renewed, or was until the watch of leases may have died:
    * the node cache may be stale. Where another controller detects failures, its taints are used as they are.
    */
   get isLeaseRenewed(): boolean {
