@@ -53,7 +53,7 @@ test('a decision record begins with its number and its decision as a sentence', 
 
 /** The verbs of the titles; a new title may need another one. */
 const verbs =
-  /\b(?:are|is|has|have|counts?|imports?|swaps?|runs?|run|ends|holds|answers|reload|uses|lasts|ships|shares|takes|list|decides|derives|reads|manages|selects|work|take|exists|checks)\b/u;
+  /\b(?:are|is|has|have|counts?|imports?|swaps?|runs?|run|ends|holds|answers|reload|uses|lasts|ships|shares|takes|list|decides|derives|reads|manages|selects|work|take|exists|checks|shows)\b/u;
 
 test('a decision record has a status and the sections Context, Decision and Consequences, in this order', () => {
   for (const record of records) {

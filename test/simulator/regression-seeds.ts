@@ -235,6 +235,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a webhook had dropped the mark of a pod, a user wrote the pod, and it was taken for marked: it stayed Ready on a dead node',
   },
+  {
+    seed: 180002039,
+    found:
+      'a webhook dropped two changes of one node, which were written twice a second while leases were listed: each answer of 200 ended the backoff',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

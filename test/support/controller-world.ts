@@ -109,8 +109,8 @@ export class ControllerWorld {
   nodesFrozen = false;
   /** The cache of pods alone does not follow the API. */
   podsFrozen = false;
-  /** A webhook changes each patch of a pod so that it changes nothing, and the API server answers with the pod as it is. */
-  dropsPodPatches = false;
+  /** A webhook changes each patch of these so that it changes nothing, and the API server answers with the object as it is. */
+  readonly dropsPatchesOf = new Set<string>();
   /** From the next restart on. */
   canaryLease: CanaryLease | undefined;
   lifecycle: NodeLifecycle;
@@ -650,9 +650,9 @@ export class ControllerWorld {
       annotations: mergeTexts(stored.metadata.annotations, annotations),
     };
     const patched = { ...stored, metadata, status: { ...stored.status, conditions } };
-    if (write.resource === 'pods') {
-      if (!this.dropsPodPatches) this.#storePod(patched as Pod);
-    } else
+    if (this.dropsPatchesOf.has(write.resource)) return stored;
+    if (write.resource === 'pods') this.#storePod(patched as Pod);
+    else
       this.#storeNode(
         body.spec === undefined
           ? (patched as Node)

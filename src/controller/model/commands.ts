@@ -90,9 +90,19 @@ export type WriteOutcome =
       readonly message: string;
       readonly retryAfterMs: number | undefined;
     }
-  | { readonly result: 'failed'; readonly reason: ApiReason; readonly retryAfterMs: number | undefined };
+  | WriteFailure;
 
-const mayHaveHappened: ReadonlySet<ApiReason> = new Set(['timeout', 'unavailable', 'internal', 'aborted']);
+/** `not-applied`: the API server accepted the write, and its answer does not show the change: a webhook removed it. */
+export type FailureReason = ApiReason | 'not-applied';
+
+export interface WriteFailure {
+  readonly result: 'failed';
+  readonly reason: FailureReason;
+  /** The write is not repeated before this time. */
+  readonly retryAfterMs: number | undefined;
+}
+
+const mayHaveHappened: ReadonlySet<FailureReason> = new Set(['timeout', 'unavailable', 'internal', 'aborted']);
 
 /** The write failed without a response that excludes that it was applied. */
 export function mayHaveBeenDone(outcome: WriteOutcome): boolean {

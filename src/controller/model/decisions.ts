@@ -3,7 +3,7 @@
  */
 import type { ApiReason } from '../../machinery/api/api-error.ts';
 import type { Labels } from '../../machinery/api/topology.ts';
-import type { EvictionRefusal } from './commands.ts';
+import type { EvictionRefusal, FailureReason } from './commands.ts';
 import type { ZoneCondition } from '../../machinery/api/zone.ts';
 import type { FlappingEnd } from './flapping.ts';
 import type { StaleReason } from './freshness.ts';
@@ -302,7 +302,7 @@ export type Decision =
   | Of<'pod-evicted-with-node', { pod: string; node: string; why: NodeEvictionReason }>
   /** A defect: the evaluation threw. It is retried and does not block other objects. */
   | Of<'evaluation-failed', { subject: string; stage: string; message: string }>
-  | Of<'write-failed', { subject: string; write: string; reason: ApiReason }>;
+  | Of<'write-failed', { subject: string; write: string; reason: FailureReason }>;
 
 /** Why the taints of a node were changed. */
 export type TaintReason =

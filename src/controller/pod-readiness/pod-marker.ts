@@ -228,8 +228,7 @@ export class PodMarker {
     if (outcome.result === 'failed') return retryLater(outcome);
     if (outcome.result === 'unwanted' || outcome.result === 'held') return { next: 'requeue', afterMs: heldRecheckMs };
     if (outcome.result !== 'written') return this.#done(key);
-    const stored = this.#options.pods.get(key);
-    this.#options.slots.noteMarked(pod, stored?.uid !== pod.uid || stored.ready === 'False');
+    this.#options.slots.noteMarked(pod);
     recorder.record(podNodeNotReady(pod));
     decisions.note({ kind: 'pod-marked-not-ready', pod: key, node: pod.nodeName }, pod.uid);
     return this.#done(key);

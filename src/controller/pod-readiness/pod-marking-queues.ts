@@ -25,7 +25,6 @@ interface Silence {
 interface Mark {
   /** Version of the pod that was marked. */
   readonly before: string;
-  readonly isStored: boolean;
   readonly atMs: number;
 }
 
@@ -87,22 +86,19 @@ export class PodMarkingQueues {
   }
 
   /**
-   * Whether a pod was marked in the current silence of its node: what its kubelet posted since then stays. A mark that was not stored,
-   * because a webhook dropped it, or of which the pod shows nothing, because a restore of etcd undid it, is made again, once a
-   * minute at most.
+   * Whether a pod was marked in the current silence of its node: what its kubelet posted since then stays. A mark of which the pod
+   * shows nothing, because a restore of etcd undid it, is made again, once a minute at most.
    */
   isMarked({ nodeName, uid, resourceVersion }: MarkedPod): boolean {
     const mark = this.#silenceOf(nodeName)?.marked.get(uid);
     if (mark === undefined) return false;
-    const isChanged = isOlder(mark.before, resourceVersion) || !areComparable(mark.before, resourceVersion);
-    if (mark.isStored && isChanged) return true;
+    if (isOlder(mark.before, resourceVersion) || !areComparable(mark.before, resourceVersion)) return true;
     return this.#options.clock.monotonicMs() - mark.atMs < lostMarkMs;
   }
 
-  /** Notes that this version of a pod was marked now. `isStored`: the answer of the API server showed it. */
-  noteMarked({ nodeName, uid, resourceVersion }: MarkedPod, isStored: boolean): void {
-    const mark = { before: resourceVersion, atMs: this.#options.clock.monotonicMs(), isStored };
-    this.#ensureSilence(nodeName).marked.set(uid, mark);
+  /** Notes that this version of a pod was marked now. */
+  noteMarked({ nodeName, uid, resourceVersion }: MarkedPod): void {
+    this.#ensureSilence(nodeName).marked.set(uid, { before: resourceVersion, atMs: this.#options.clock.monotonicMs() });
   }
 
   /** Forgets a pod that no longer exists. */

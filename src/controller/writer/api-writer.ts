@@ -11,11 +11,18 @@ import type { KubeWriter } from '../../machinery/ports/kube-writer.ts';
 import type { Leadership } from '../../machinery/ports/leadership.ts';
 import type { WriteLane, WriteLanes } from '../../machinery/ports/write-lanes.ts';
 import { LinkedAbort } from '../../machinery/supervision/abort.ts';
-import type { ClosableWriter, Command, StillWanted, WriteOutcome } from '../model/commands.ts';
+import type { ClosableWriter, Command, StillWanted, WriteFailure, WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { classifyEvictionRefusal } from './classify-eviction-refusal.ts';
 import { WriteTurns } from './write-turns.ts';
-import { changesNothing, type PatchRequest, planRequest } from './plan-request.ts';
+import { changesNothing, type DeleteRequest, type PatchRequest, planRequest } from './plan-request.ts';
+import { nodeShows, podShows } from './shows-change.ts';
+
+/**
+ * A change that the answer does not show is not written again before this time, whatever is evaluated meanwhile: the next
+ * answer will most likely not show it either. As the monitor period of kube-controller-manager (0085).
+ */
+const notAppliedRetryMs = 5_000;
 
 export interface ApiWriterOptions {
   readonly api: Pick<KubeReader, 'get'> & Pick<KubeWriter, 'patch' | 'delete' | 'evict'>;
@@ -30,6 +37,18 @@ export interface ApiWriterOptions {
   readonly onNodeRead?: (name: string) => void;
   /** Aborts requests in flight when the process must stop at once. */
   readonly signal: AbortSignal;
+}
+
+interface WriteOptions {
+  readonly signal: AbortSignal;
+  readonly stillWanted: StillWanted;
+  readonly lane: WriteLane;
+}
+
+/** What the API server has. */
+interface Answered {
+  readonly uid: string;
+  readonly showsChange: boolean;
 }
 
 /** Result of a read of the object of a command. `aborted`: it was given up. */
@@ -88,28 +107,37 @@ export class ApiWriter implements ClosableWriter {
       return mayBeSent;
     };
     try {
-      await this.#request(command, beforeSending, signal);
-      return { result: 'written' };
+      return await this.#request(command, { signal, stillWanted: beforeSending, lane: laneOf(command) });
     } catch (error) {
       const isGivenUp = signal.aborted && !this.#options.signal.aborted && !mayBeSent;
       return withdrawn || isGivenUp ? { result: 'unwanted' } : this.#refused(command, asApiError(error), signal);
     }
   }
 
-  async #request(command: Command, stillWanted: StillWanted, signal: AbortSignal): Promise<void> {
+  async #request(command: Command, options: WriteOptions): Promise<WriteOutcome> {
+    const request = planRequest(await this.#withAllTaints(command, options.signal));
+    if (request.verb === 'patch') return this.#patch(command, request, options);
+    await this.#remove(request, options);
+    return { result: 'written' };
+  }
+
+  async #remove(
+    { verb, resource, namespace, name, options: given }: DeleteRequest,
+    write: WriteOptions,
+  ): Promise<void> {
     const { api } = this.#options;
-    const request = planRequest(await this.#withAllTaints(command, signal));
-    const lane = laneOf(command);
-    if (request.verb !== 'patch') {
-      const { namespace, name } = request;
-      const options = { ...request.options, signal, stillWanted, lane };
-      if (request.verb === 'evict') return api.evict({ namespace, name }, options);
-      return api.delete(request.resource, { namespace, name }, options);
-    }
-    const patch = { type: 'strategic-merge', body: request.body } as const;
-    const { subresource } = request;
-    const options = { signal, stillWanted, lane, ...(subresource === undefined ? {} : { subresource }) };
-    this.#remember(command, await api.patch(request.resource, nameOf(request), patch, options));
+    const options = { ...given, ...write };
+    if (verb === 'evict') return api.evict({ namespace, name }, options);
+    return api.delete(resource, { namespace, name }, options);
+  }
+
+  async #patch(command: Command, request: PatchRequest, write: WriteOptions): Promise<WriteOutcome> {
+    const { resource, subresource, body } = request;
+    const patch = { type: 'strategic-merge', body } as const;
+    const options = subresource === undefined ? write : { ...write, subresource };
+    const answer = await this.#options.api.patch(resource, nameOf(request), patch, options);
+    if (this.#remember(command, answer).showsChange) return { result: 'written' };
+    return this.#fail(command, { reason: 'not-applied', retryAfterMs: notAppliedRetryMs });
   }
 
   /** The list of taints is replaced: where the cache has a part of it, all are read, in the version that was evaluated. */
@@ -132,7 +160,7 @@ export class ApiWriter implements ClosableWriter {
     return { result: 'refused', ...refusal, retryAfterMs: error.retryAfterMs };
   }
 
-  #fail(command: Command, { reason, retryAfterMs }: Pick<ApiError, 'reason' | 'retryAfterMs'>): WriteOutcome {
+  #fail(command: Command, { reason, retryAfterMs }: Omit<WriteFailure, 'result'>): WriteOutcome {
     this.#options.decisions.note({ kind: 'write-failed', subject: subjectOf(command), write: command.kind, reason });
     return { result: 'failed', reason, retryAfterMs };
   }
@@ -144,9 +172,9 @@ export class ApiWriter implements ClosableWriter {
     const { api, decisions } = this.#options;
     const { resource, name, uid } = targetOf(command);
     try {
-      const present = this.#remember(command, await api.get(resource, name, { signal })) === uid;
+      const present = this.#remember(command, await api.get(resource, name, { signal }));
       if (resource === 'nodes') this.#options.onNodeRead?.(name.name);
-      return present ? 'present' : 'gone';
+      return present.uid === uid ? 'present' : 'gone';
     } catch (caught) {
       const error = asApiError(caught);
       if (isObjectMissing(error, resource, name.name)) return 'gone';
@@ -157,20 +185,20 @@ export class ApiWriter implements ClosableWriter {
   }
 
   /**
-   * Returns the uid of the object that the API server has under this name. An object whose deletion the watch delivered
-   * meanwhile is not remembered: no later event would replace it. Nor is another object of this name: it would be in use
-   * before the event that begins its evaluation.
+   * Returns the uid of the object that the API server has under this name, and whether it has what the command writes. An
+   * object whose deletion the watch delivered meanwhile is not remembered: no later event would replace it. Nor is another
+   * object of this name: it would be in use before the event that begins its evaluation.
    */
-  #remember(command: Command, answer: Awaited<ReturnType<KubeReader['get']>>): string {
+  #remember(command: Command, answer: Awaited<ReturnType<KubeReader['get']>>): Answered {
     const { nodes, pods } = this.#options;
     if ('node' in command) {
       const view = transformNode(answer);
       if (view.uid === command.node.uid) nodes.remember(nodes.get(view.name) ?? command.node, view);
-      return view.uid;
+      return { uid: view.uid, showsChange: nodeShows(command, view) };
     }
     const view = transformPod(answer);
     if (view.uid === command.pod.uid) pods.remember(pods.get(podKey(view)) ?? command.pod, view);
-    return view.uid;
+    return { uid: view.uid, showsChange: podShows(command, view) };
   }
 }
 

@@ -16,7 +16,7 @@ export interface PatchRequest {
   readonly body: unknown;
 }
 
-interface DeleteRequest {
+export interface DeleteRequest {
   /** `evict`: by the Eviction API, of a pod. */
   readonly verb: 'delete' | 'evict';
   readonly resource: ResourceName;

@@ -189,18 +189,6 @@ test('a version of before its mark, as a restore of etcd brings it back, is not 
   assert.equal(marking.isMarked({ ...before, resourceVersion: 'v1' }), true, 'no order is known');
 });
 
-test('marks that a webhook drops are made again within two minutes, also when another client writes the pods meanwhile', async () => {
-  await using world = aWorldWithPods();
-  world.dropsPodPatches = true;
-  await world.start().silentFor(60, 'a-0');
-  assert.deepEqual(areReady(world), [true]);
-  world.dropsPodPatches = false;
-  for (const pod of podNames)
-    world.changePod(pod, (stored) => ({ ...stored, metadata: { ...stored.metadata, labels: { by: 'user' } } }));
-  await world.advance(120);
-  assert.deepEqual(areReady(world), [false]);
-});
-
 test('a pod that is bound later in the same silence is marked, and those before it are not marked again', async () => {
   await using world = aWorldWithPods();
   await world.start().silentFor(60, 'a-0');

@@ -147,8 +147,8 @@ export const furtherDefects: readonly Mutant[] = [
     name: 'delete-without-uid',
     what: 'a late DELETE removes the pod that was created under the same name meanwhile',
     file: 'controller/writer/api-writer.ts',
-    find: '{ ...request.options, signal, stillWanted, lane };',
-    replace: '{ ...request.options, uid: undefined, signal, stillWanted, lane };',
+    find: '{ ...given, ...write };',
+    replace: '{ ...given, uid: undefined, ...write };',
   },
   // writer
   {

@@ -1,0 +1,31 @@
+import { ownValue } from '../../machinery/api/json-map.ts';
+import type { NodeView } from '../../machinery/api/node.ts';
+import type { PodView } from '../../machinery/api/pod.ts';
+import type { Taint } from '../../machinery/api/taints.ts';
+import type { Command } from '../model/commands.ts';
+
+type NodeCommand = Extract<Command, { readonly node: NodeView }>;
+type PodCommand = Extract<Command, { readonly pod: PodView }>;
+
+/**
+ * Whether the node in the answer to a patch has what the command wrote. An admission webhook or policy may change the object
+ * of a request, also back to what it was, and the API server answers 200 all the same. Other fields are not compared.
+ */
+export function nodeShows(command: NodeCommand, { taints, conditions, labels }: NodeView): boolean {
+  const has = (taint: Taint): boolean => taints.some(({ key, effect }) => key === taint.key && effect === taint.effect);
+  switch (command.kind) {
+    case 'change-taints':
+      return command.add.every(has) && !command.remove.some(has);
+    case 'set-node-conditions':
+      return command.conditions.every((written) =>
+        conditions.some(({ type, status }) => type === written.type && status === written.status),
+      );
+    case 'set-node-labels':
+      return Object.entries(command.labels).every(([name, value]) => ownValue(labels, name) === value);
+  }
+}
+
+/** The same for a pod. The marks before a deletion are not compared: the pod is deleted without them too. */
+export function podShows({ kind }: PodCommand, { ready }: PodView): boolean {
+  return kind !== 'mark-pod-not-ready' || ready === 'False';
+}
