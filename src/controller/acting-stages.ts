@@ -4,14 +4,16 @@ import { podKey, type PodView } from '../machinery/api/pod.ts';
 import { isOlder } from '../machinery/api/resource-version.ts';
 import type { StoreReader } from '../machinery/informer/informer.ts';
 import { MutationCache } from '../machinery/informer/mutation-cache.ts';
+import { OverdueNodes } from './early-warning/overdue-nodes.ts';
 import { FlappingWatch } from './flapping/flapping-watch.ts';
-import { readyOf } from './health/assess-node.ts';
+import { graceOf, readyOf } from './health/assess-node.ts';
 import type { HealthRecord } from './health/health-record.ts';
 import type { NodeLifecycleOptions } from './lifecycle-options.ts';
 import { LiveNodes } from './live-nodes.ts';
 import type { ClosableWriter, PodSource } from './model/commands.ts';
 import { evaluationFailed } from './model/decisions.ts';
 import type { NodeEvictor } from './model/node-evictor.ts';
+import { renewsWithinMs } from './model/renewals.ts';
 import type { ObservingStages } from './observing-stages.ts';
 import { EvidenceWatch } from './out-of-service/evidence-watch.ts';
 import { OutOfServiceTainter } from './out-of-service/out-of-service-tainter.ts';
@@ -49,6 +51,8 @@ export interface ActingStages extends WritingStages {
   readonly outOfService: OutOfServiceTainter;
   /** Nodes that recover often, and are kept from new pods. */
   readonly flapping: FlappingWatch;
+  /** Nodes whose heartbeat is overdue. */
+  readonly overdue: OverdueNodes;
   readonly marking: PodMarkingQueues;
   readonly marker: PodMarker;
   readonly podGc: PodGarbageCollector;
@@ -76,12 +80,13 @@ export function buildActingStages(
   const evidence = new EvidenceWatch((node) => stages.policies.outOfServiceOf(node));
   const outOfService = buildOutOfServiceTainter({ ...stages, evidence }, options, hooks.signal);
   const flapping = buildFlappingWatch(stages, options);
+  const overdue = buildOverdueNodes(stages, options);
   const marking = buildMarkingQueues(stages, options);
   marking.onEarlier(() => stages.serving.wakeUp());
   const marker = buildMarker({ ...stages, marking }, options);
   const podGc = buildPodGc(stages, options);
   const evicting = { podEvictor, noExecute, evictor, responders };
-  return { ...stages, ...evicting, evidence, outOfService, flapping, marking, marker, podGc };
+  return { ...stages, ...evicting, evidence, outOfService, flapping, overdue, marking, marker, podGc };
 }
 
 function buildWriting(stages: ObservingStages, options: NodeLifecycleOptions, hooks: WriteHooks): WritingStages {
@@ -233,6 +238,28 @@ function buildFlappingWatch(
     isPathFailure: (node) => outage.outageClassOf(node) === 'ControlPlanePathFailure',
     // A shadow compares what both would do, and kube-controller-manager keeps no flapping node.
     isEnabled: writer === undefined,
+  });
+}
+
+function buildOverdueNodes(stages: WritingStages, lifecycle: NodeLifecycleOptions): OverdueNodes {
+  const { dependencies, policies, health, healthNow } = stages;
+  const { options, informers, recorders, writer } = lifecycle;
+  return new OverdueNodes({
+    ...dependencies,
+    options,
+    names: () => informers.nodes.store.keys(),
+    selectionOf: (node) => policies.selectionOf(node),
+    isMaintained: (node) => policies.maintenanceOf(node) !== undefined,
+    heartbeatOf: ({ name, uid }) => {
+      const record = health.get(name);
+      if (record?.uid !== uid || !record.hasReady) return undefined;
+      const { graceMs } = graceOf(record, policies.current(name));
+      return { atMs: record.heartbeatAtMs, graceMs, renewsWithinMs: renewsWithinMs({ ...record, graceMs }) };
+    },
+    healthNow,
+    recorder: recorders.nodes,
+    // A shadow writes nothing.
+    annotates: writer === undefined,
   });
 }
 

@@ -30,6 +30,7 @@ import * as podReadiness from './pod-readiness/metrics.ts';
 import * as freshness from './freshness/metrics.ts';
 import type { NodeLifecycleOptions } from './lifecycle-options.ts';
 import { buildStages, type Stages } from './stages.ts';
+import * as earlyWarning from './early-warning/metrics.ts';
 import * as flapping from './flapping/metrics.ts';
 import * as outOfService from './out-of-service/metrics.ts';
 import * as policies from './policies/metrics.ts';
@@ -64,6 +65,7 @@ export const controllerMetrics: readonly MetricDefinition[] = [
     podGc,
     outOfService,
     flapping,
+    earlyWarning,
     policies,
     holds,
     workQueues,
@@ -191,9 +193,19 @@ export class NodeLifecycle {
       this.#runMonitor(signal),
       this.#serveQueues(signal),
       loops.run(signal),
+      this.#runWarnings(signal),
       marker.run(signal),
       ...(podEvictor === undefined ? [] : [podEvictor.run(signal)]),
     ]);
+  }
+
+  /** Early warnings. A renewal evaluates no node, so a heartbeat ends them here. */
+  async #runWarnings(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const { changed, waitMs } = this.stages.overdue.review();
+      for (const name of changed) this.#enqueue(name);
+      await this.#options.clock.sleep(waitMs, signal);
+    }
   }
 
   /** One monitor pass, and all the writes that follow from it. */
@@ -228,11 +240,12 @@ export class NodeLifecycle {
   }
 
   #enqueue(name: string): void {
-    const { nodes, health, zones, loops } = this.stages;
+    const { nodes, health, zones, loops, overdue } = this.stages;
     const node = nodes.get(name);
     if (node === undefined) return;
     const isHealthy = readyOf(node) === 'True' && health.evaluate(node, this.stages.healthNow()).kind === 'alive';
-    loops.add(node, { isHealthy, fullDisruption: zones.fullDisruption });
+    const needsAnnotation = overdue.wantedAnnotation(node) !== undefined;
+    loops.add(node, { isHealthy, fullDisruption: zones.fullDisruption, needsAnnotation });
   }
 
   /** One pass over the NoExecute taint queues. */
@@ -345,10 +358,18 @@ export class NodeLifecycle {
     const { controllers, options, informers } = this.#options;
     const { nodeLifecycle, taintEviction } = runningParts(controllers, options.current());
     const node = informers.nodes.store.get(name);
-    if (nodeLifecycle) this.stages.monitor.resync(name);
+    if (nodeLifecycle) this.#resyncHealth(name);
     // Without passes, changes of policies and pauses are recorded here.
     else if (node !== undefined) this.#observePolicies(node);
     if (taintEviction && node !== undefined) this.stages.evictor.resync(node);
+  }
+
+  #resyncHealth(name: string): void {
+    const { monitor, nodes, overdue } = this.stages;
+    monitor.resync(name);
+    overdue.observe(name);
+    const node = nodes.get(name);
+    if (node !== undefined && overdue.wantedAnnotation(node) !== undefined) this.#enqueue(name);
   }
 
   #observePolicies(node: NodeView): void {

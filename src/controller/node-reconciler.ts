@@ -15,6 +15,7 @@ import { nodeNotReady } from './health/events.ts';
 import type { HealthAssessment } from './health/health-table.ts';
 import { nodeHealthDuration } from './health/metrics.ts';
 import { UnansweredUnknowns } from './health/unanswered-unknowns.ts';
+import type { OverdueAnnotator } from './early-warning/overdue-annotator.ts';
 import type { LabelKeeper } from './labels/label-keeper.ts';
 import type { MonitorPass } from './monitor-pass.ts';
 import type { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
@@ -29,6 +30,7 @@ interface NodeReconcilerOptions extends Omit<ActingStages, 'flapping'> {
   readonly noSchedule: NoScheduleTainter;
   readonly flapping: FlappingTainter;
   readonly labels: LabelKeeper;
+  readonly warnings: OverdueAnnotator;
   readonly recorder: EventRecorder;
   readonly meter: Meter;
   readonly clock: Clock;
@@ -78,8 +80,9 @@ export class NodeReconciler {
   }
 
   async #complete(name: string): Promise<WorkOutcome> {
-    const { noSchedule, labels } = this.#options;
-    return firstUnsettled([await noSchedule.reconcile(name, 'additions'), await labels.reconcile(name)]);
+    const { noSchedule, labels, warnings } = this.#options;
+    const added = await noSchedule.reconcile(name, 'additions');
+    return firstUnsettled([added, await labels.reconcile(name), await warnings.reconcile(name)]);
   }
 
   async #revert(name: string): Promise<WorkOutcome> {

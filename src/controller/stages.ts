@@ -1,6 +1,7 @@
 // Builds the stages and connects them, in the order of construction. Dependencies between stages are passed as functions
 // (`isHeld`, `stateOf`): no stage imports another. Options may change at run time, so a stage gets them as a `Live` value.
 import { type ActingStages, buildActingStages } from './acting-stages.ts';
+import { OverdueAnnotator } from './early-warning/overdue-annotator.ts';
 import { FlappingTainter } from './flapping/flapping-tainter.ts';
 import { LeaseLoss } from './health/lease-loss.ts';
 import { SilenceConfirmer } from './health/silence-confirmer.ts';
@@ -74,6 +75,7 @@ function buildLoops(
     flapping: new FlappingTainter({ ...dependencies, watch: stages.flapping, recorder }),
     noSchedule: new NoScheduleTainter(dependencies),
     labels: new LabelKeeper(dependencies),
+    warnings: new OverdueAnnotator({ ...dependencies, overdue: stages.overdue }),
     recorder,
     meter,
     clock,

@@ -11,6 +11,7 @@ import {
   fencingNotProven,
   neverFenced,
 } from '../../src/controller/out-of-service/events.ts';
+import { nodeOverdue } from '../../src/controller/early-warning/events.ts';
 import { keptFlapping, malformedFlapping, releasedFlapping } from '../../src/controller/flapping/events.ts';
 import { evictionsNotKnown } from '../../src/controller/policies/hourly-evictions.ts';
 import { breakerClosed, breakerOpened, malformedPause } from '../../src/controller/policies/events.ts';
@@ -117,6 +118,12 @@ export const controllerEvents: readonly EventRow[] = [
     fencingNotProven,
     [node, 'taint node.cloudprovider.kubernetes.io/shutdown', 'disproved'],
     'Nothing but the proof is missing for the taint out-of-service: a heartbeat came after the evidence, or the order is not known',
+  ),
+  row(
+    nodes,
+    nodeOverdue,
+    [node, { silentMs: 25_000, leftMs: 25_000 }],
+    'A node of a policy with earlyWarning sends no heartbeats: once for each silence, as far as 20 at once and one in 5 s allow',
   ),
   row(nodes, backInService, [node], 'A node with the taint out-of-service reports another boot ID'),
   row(

@@ -44,6 +44,8 @@ export const decisionMessages: Readonly<Record<Decision['kind'], string>> = {
   'overflow-admitted': 'node emptied beyond the limit of its policy',
   'breaker-closed': 'breaker closed, NoExecute taints and evictions of policy resumed',
   'labels-set': 'labels of node set',
+  'node-overdue': 'heartbeat of node overdue',
+  'node-overdue-ended': 'heartbeat of node no longer overdue',
   'pod-marked-not-ready': 'pod marked not ready',
   'eviction-scheduled': 'pod eviction scheduled',
   'eviction-cancelled': 'pod eviction cancelled',

@@ -20,7 +20,7 @@ import {
 } from '../model/decisions.ts';
 import { describeFlappingEnd, describeRecoveries } from '../model/flapping.ts';
 import { describeFencingDoubt } from '../model/out-of-service.ts';
-import { describeHoldSource, type NodeAct } from '../model/policy.ts';
+import { describeHoldSource, type NodeAct, type OverdueEnd } from '../model/policy.ts';
 
 /** The key under which the decision is kept: a pod, a node, a zone, or `cluster`. */
 export function subjectOfDecision(decision: Decision): string {
@@ -109,6 +109,9 @@ const describers: Describers = {
     `node ${node}: labels set: ${Object.entries(labels)
       .map(([name, value]) => `${name}=${value}`)
       .join(', ')}`,
+  'node-overdue': ({ node, policy, silentMs, leftMs }) =>
+    `node ${node}: no heartbeat for ${seconds(silentMs)}; Unknown in ${seconds(leftMs)} without one (early warning of policy ${policy})`,
+  'node-overdue-ended': ({ node, why }) => `node ${node}: early warning ended: ${overdueEndings[why]}`,
   'pod-marked-not-ready': ({ pod, node }) => `pod ${pod} marked not ready: its node ${node} is silent`,
   'eviction-scheduled': ({ pod, node, inMs, taint, toleratedSeconds }) =>
     `pod ${pod}: eviction from ${node} scheduled in ${seconds(inMs)}, it tolerates ${taint} for ${toleratedSeconds}s`,
@@ -149,6 +152,14 @@ const describers: Describers = {
     `evaluation of ${subject} failed (${stage}), a defect of this controller; retrying: ${message}`,
   'write-failed': ({ write, subject, reason }) =>
     `${write} of ${subject} failed (${reason}); evaluated again, and repeated if still needed`,
+};
+
+const overdueEndings: Readonly<Record<OverdueEnd, string>> = {
+  heartbeat: 'it sent a heartbeat',
+  unknown: 'it is Unknown',
+  maintenance: 'it is in planned maintenance',
+  gone: 'it does not exist any more',
+  policy: 'no policy warns of it any more',
 };
 
 const breakerEndings: Readonly<Record<BreakerClosing['why'], string>> = {

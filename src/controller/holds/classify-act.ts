@@ -30,7 +30,7 @@ function nodeActOf(command: Extract<Command, { readonly node: unknown }>): Act {
   switch (command.kind) {
     case 'set-node-conditions':
       return 'mark-unknown';
-    case 'set-node-labels':
+    case 'set-node-metadata':
       return 'set-labels';
     case 'change-taints':
       return taintActOf(command);

@@ -22,7 +22,7 @@ export class LabelKeeper {
       const now = nodes.get(name);
       return now?.uid === node.uid && needsLabels(now);
     };
-    const outcome = await writer.carryOut({ kind: 'set-node-labels', node, labels }, stillWanted);
+    const outcome = await writer.carryOut({ kind: 'set-node-metadata', node, labels }, stillWanted);
     if (outcome.result === 'failed') return retryLater(outcome);
     if (outcome.result === 'written') decisions.note({ kind: 'labels-set', node: name, labels });
     return forget;

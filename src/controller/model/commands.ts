@@ -23,7 +23,13 @@ export type Command =
       readonly annotations?: Readonly<Record<string, string | null>>;
       readonly lane: WriteLane;
     }
-  | { readonly kind: 'set-node-labels'; readonly node: NodeView; readonly labels: Labels }
+  | {
+      readonly kind: 'set-node-metadata';
+      readonly node: NodeView;
+      readonly labels?: Labels;
+      /** Null removes one. */
+      readonly annotations?: Readonly<Record<string, string | null>>;
+    }
   | { readonly kind: 'mark-pod-not-ready'; readonly pod: PodView; readonly atMs: number }
   | {
       readonly kind: 'mark-pod-disrupted';

@@ -8,7 +8,7 @@ import type { ZoneCondition } from '../../machinery/api/zone.ts';
 import type { FlappingEnd } from './flapping.ts';
 import type { StaleReason } from './freshness.ts';
 import type { FencingDoubt } from './out-of-service.ts';
-import type { HoldSource, NodeAct, NodeHold, UnhealthyCount } from './policy.ts';
+import type { HoldSource, NodeAct, NodeHold, OverdueEnd, UnhealthyCount } from './policy.ts';
 
 /** Which rule set the grace period in force. */
 export type GraceRule = 'monitor' | 'startup';
@@ -270,6 +270,9 @@ export type Decision =
   /** A node is emptied although the breaker of its policy is open. */
   | Of<'overflow-admitted', { node: string; policy: string; ratePerHour: number }>
   | Of<'labels-set', { node: string; labels: Labels }>
+  /** No heartbeat for longer than the policy waits; Unknown in `leftMs` without one. */
+  | Of<'node-overdue', { node: string; policy: string; silentMs: number; leftMs: number }>
+  | Of<'node-overdue-ended', { node: string; why: OverdueEnd }>
   | Of<'pod-marked-not-ready', { pod: string; node: string }>
   | Of<'eviction-scheduled', { pod: string; node: string; taint: string; toleratedSeconds: number; inMs: number }>
   | Of<'eviction-cancelled', { pod: string; node: string; why: StayReason }>

@@ -35,6 +35,8 @@ export interface NodePolicy extends EvictionLimits {
   readonly terminatingTimeoutMs?: number | undefined;
   /** Absent: marks of other tools mean nothing. */
   readonly vetoes?: VetoRule | undefined;
+  /** Absent: a silent node is reported when it is Unknown. */
+  readonly earlyWarning?: EarlyWarningRule | undefined;
   /** Undefined: the setting of the controller. */
   readonly nodeMonitorGracePeriodMs: number | undefined;
   readonly nodeStartupGracePeriodMs: number | undefined;
@@ -59,6 +61,24 @@ export interface NodePolicy extends EvictionLimits {
   /** Stands for an object that is invalid: its mode holds, and it sets nothing and replaces no other policy. */
   readonly isGuard?: true;
 }
+
+/** How a node without heartbeats is reported before it is Unknown. */
+export interface EarlyWarningRule {
+  /** How old its last heartbeat is then. */
+  readonly afterMs: number;
+  /** The node gets an annotation with the time of its last heartbeat. */
+  readonly annotate: boolean;
+}
+
+/** A node without a heartbeat for longer than an {@link EarlyWarningRule} waits, which is not Unknown yet. */
+export interface OverdueNode {
+  readonly policy: string;
+  /** Wall time of its last heartbeat, as observed. */
+  readonly sinceMs: number;
+}
+
+/** `heartbeat`: it sent one. `unknown`: it became Unknown, as announced. `policy`: no rule applies to it any more. */
+export type OverdueEnd = 'heartbeat' | 'unknown' | 'maintenance' | 'gone' | 'policy';
 
 /** Windows in which a policy has other settings. */
 export interface PolicySchedule {

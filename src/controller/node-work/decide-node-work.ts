@@ -13,16 +13,20 @@ export interface NodeWorkEvidence {
   /** Ready=True in the API, and a heartbeat within the grace period. */
   readonly isHealthy: boolean;
   readonly fullDisruption: boolean;
+  /** The annotation of an early warning is to be written or removed. */
+  readonly needsAnnotation: boolean;
 }
 
 /** The queues of a node that changed or is due. At least one: the worker evaluates the node again. */
-export function decideNodeWork(node: NodeView, { isHealthy, fullDisruption }: NodeWorkEvidence): readonly NodeWork[] {
+export function decideNodeWork(node: NodeView, evidence: NodeWorkEvidence): readonly NodeWork[] {
+  const { isHealthy, fullDisruption, needsAnnotation } = evidence;
   const work: NodeWork[] = isHealthy || fullDisruption ? ['recovery'] : [];
   if (!isHealthy) work.push('detection');
   // Two writes at the same time would conflict: removing a taint changes the node, and that change queues the
   // housekeeping.
   const waits = isHealthy && hasTaintsToRemove(node);
-  if (!waits && (needsLabels(node) || (isHealthy && lacksNoSchedule(node)))) work.push('housekeeping');
+  const hasHousekeeping = needsAnnotation || needsLabels(node) || (isHealthy && lacksNoSchedule(node));
+  if (!waits && hasHousekeeping) work.push('housekeeping');
   return work;
 }
 

@@ -5,7 +5,7 @@ import { buildEvictionPartHolds, buildProcessHolds } from './build-holds.ts';
 import { buildNextActions } from './build-next-actions.ts';
 import { buildShownTaint } from './build-shown-fields.ts';
 import { buildZoneOutlook } from './build-zone-outlook.ts';
-import { formatAction, formatEstimate, formatEviction, formatPast, toSeconds } from './format-time.ts';
+import { formatAction, formatEstimate, formatEviction, formatPast, formatWallPast, toSeconds } from './format-time.ts';
 import type { NodeOutlook } from './pages.ts';
 import type { NodeReport } from './read-node.ts';
 
@@ -77,13 +77,15 @@ function buildTaints({ taints, flapping, cluster }: NodeReport): NodeOutlook['ta
 function buildRareParts({
   zone: { outer },
   flapping,
+  overdue,
   lifecycle,
   now,
-}: NodeReport): Pick<NodeOutlook, 'outerZone' | 'flapping' | 'lifecycle'> {
+}: NodeReport): Pick<NodeOutlook, 'outerZone' | 'flapping' | 'overdue' | 'lifecycle'> {
   const isUnknown = flapping.state.kind === 'none' && flapping.recoveries === 0;
   return {
     ...(outer === undefined ? {} : { outerZone: buildZoneOutlook(outer, now) }),
     ...(isUnknown ? {} : { flapping }),
+    ...(overdue && { overdue: { policy: overdue.policy, since: formatWallPast(overdue.sinceMs, now) } }),
     ...(lifecycle.length === 0 ? {} : { lifecycle }),
   };
 }

@@ -298,6 +298,8 @@ export interface NodeOutlook {
   readonly outerZone?: ZoneOutlook;
   /** It recovered within the window of its policy, is kept from new pods, or is to be released. */
   readonly flapping?: FlappingReport;
+  /** Its heartbeat is overdue, as this policy warns of; `since`: its last one. */
+  readonly overdue?: { readonly policy: string; readonly since: Past };
   /** The conditions of KEP-5683 that are True; absent: none. */
   readonly lifecycle?: readonly LifecycleCondition[];
   /** Whether the node counts for the disruption state of its zone. */
@@ -422,6 +424,8 @@ export interface PodGcReport extends FinishedPodsReport {
 /** What a policy does. */
 export interface PolicyStatus extends Omit<PolicyCount, 'breaker'> {
   readonly breaker?: BreakerOutlook;
+  /** Number of its nodes whose heartbeat is overdue; only with an early warning. */
+  readonly overdue?: number;
 }
 
 export interface BreakerOutlook extends Omit<BreakerStatus, 'untilMs'> {

@@ -15,7 +15,7 @@ import type { FlappingReport } from '../model/flapping.ts';
 import { describeHoldKind } from '../holds/decide-holds.ts';
 import type { Act, HoldKind } from '../model/holds.ts';
 import type { OutOfServiceState } from '../model/out-of-service.ts';
-import type { BreakerStatus, EmptyingStatus, Maintenance, NodeHold, Veto } from '../model/policy.ts';
+import type { BreakerStatus, EmptyingStatus, Maintenance, NodeHold, OverdueNode, Veto } from '../model/policy.ts';
 import { healthTaintsOf } from '../tainting/decide-taints.ts';
 import type { ZoneTally } from '../zones/plan-rates.ts';
 import { buildExplainedHolds, type HoldDetails } from './build-holds.ts';
@@ -252,6 +252,11 @@ export class NodeReport implements HoldDetails {
   /** Whether the node has, gets or loses the taint out-of-service. */
   get outOfService(): OutOfServiceState {
     return this.#sources.stages.outOfService.assess(this.node);
+  }
+
+  /** An early warning that its heartbeat is overdue; undefined: none. */
+  get overdue(): OverdueNode | undefined {
+    return this.#sources.stages.overdue.of(this.name);
   }
 
   /** Whether the node recovers often, and is kept from new pods. */

@@ -105,14 +105,17 @@ export class LiveSnapshot {
   }
 
   #policies(): readonly PolicyStatus[] {
-    const { policies, flapping } = this.#sources.stages;
+    const { policies, flapping, overdue } = this.#sources.stages;
     const usages = flapping.usages();
+    const warnings = overdue.counts();
     return policies.counts().map(({ breaker, ...count }) => {
       const usage = usages.get(count.policy);
+      const warned = warnings.get(count.policy);
       return {
         ...count,
         ...(breaker === undefined ? {} : { breaker: toBreakerOutlook(breaker) }),
         ...(usage === undefined ? {} : { flapping: usage }),
+        ...(warned === undefined ? {} : { overdue: warned }),
       };
     });
   }

@@ -91,7 +91,7 @@ export class ShadowNodes extends ShadowInformer<NodeView> {
   }
 
   /** Applied, and not compared. */
-  applyLabels({ node, labels }: Extract<Command, { kind: 'set-node-labels' }>): 'written' | 'gone' {
+  applyLabels({ node, labels }: Extract<Command, { kind: 'set-node-metadata' }>): 'written' | 'gone' {
     const record = this.#recordOf(node);
     if (record === undefined) return 'gone';
     record.labels = { ...record.labels, ...labels };

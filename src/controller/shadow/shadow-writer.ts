@@ -33,7 +33,7 @@ export class ShadowWriter implements ClosableWriter {
         return this.#nodes.applyUnknown(command);
       case 'change-taints':
         return this.#nodes.applyTaints(command);
-      case 'set-node-labels':
+      case 'set-node-metadata':
         return this.#nodes.applyLabels(command);
       case 'mark-pod-not-ready':
         return this.#pods.applyNotReady(command.pod);

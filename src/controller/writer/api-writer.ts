@@ -223,7 +223,7 @@ const waits: Readonly<Record<Command['kind'], { readonly lane: WriteLane; readon
   'mark-pod-lost': { lane: 'eviction' },
   'delete-pod': { lane: 'eviction' },
   'evict-pod': { lane: 'eviction' },
-  'set-node-labels': { lane: 'housekeeping' },
+  'set-node-metadata': { lane: 'housekeeping' },
   'mark-pod-failed': { lane: 'housekeeping' },
 };
 

@@ -40,12 +40,8 @@ export function planRequest(command: Command): PatchRequest | DeleteRequest {
     }
     case 'change-taints':
       return taintChange(command);
-    case 'set-node-labels': {
-      const { node, labels } = command;
-      // Labels merge by key, so the uid is sufficient.
-      const body = { metadata: { uid: node.uid, labels }, ...planStatusRepairs(node) };
-      return { verb: 'patch', resource: 'nodes', name: node.name, body };
-    }
+    case 'set-node-metadata':
+      return nodeMetadata(command);
     case 'mark-pod-not-ready':
       return podStatus(command.pod, { type: 'Ready', status: 'False', lastTransitionTime: formatTime(command.atMs) });
     case 'mark-pod-disrupted':
@@ -61,6 +57,12 @@ export function planRequest(command: Command): PatchRequest | DeleteRequest {
       return { verb: 'evict', resource: 'pods', namespace, name, options: guardOf(command.pod) };
     }
   }
+}
+
+/** Labels and annotations merge by key, so the uid is sufficient. */
+function nodeMetadata({ node, labels, annotations }: Extract<Command, { kind: 'set-node-metadata' }>): PatchRequest {
+  const metadata = { uid: node.uid, ...(labels && { labels }), ...(annotations && { annotations }) };
+  return { verb: 'patch', resource: 'nodes', name: node.name, body: { metadata, ...planStatusRepairs(node) } };
 }
 
 /** A taint change without an effect on the list, and without annotations: not worth a request. */

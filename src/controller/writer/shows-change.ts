@@ -1,5 +1,5 @@
 import { ownValue } from '../../machinery/api/json-map.ts';
-import type { NodeView } from '../../machinery/api/node.ts';
+import { type NodeView, overdueAnnotation } from '../../machinery/api/node.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
 import type { Taint } from '../../machinery/api/taints.ts';
 import type { Command } from '../model/commands.ts';
@@ -11,7 +11,8 @@ type PodCommand = Extract<Command, { readonly pod: PodView }>;
  * Whether the node in the answer to a patch has what the command wrote. An admission webhook or policy may change the object
  * of a request, also back to what it was, and the API server answers 200 all the same. Other fields are not compared.
  */
-export function nodeShows(command: NodeCommand, { taints, conditions, labels }: NodeView): boolean {
+export function nodeShows(command: NodeCommand, answer: NodeView): boolean {
+  const { taints, conditions } = answer;
   const has = (taint: Taint): boolean => taints.some(({ key, effect }) => key === taint.key && effect === taint.effect);
   switch (command.kind) {
     case 'change-taints':
@@ -20,9 +21,19 @@ export function nodeShows(command: NodeCommand, { taints, conditions, labels }: 
       return command.conditions.every((written) =>
         conditions.some(({ type, status }) => type === written.type && status === written.status),
       );
-    case 'set-node-labels':
-      return Object.entries(command.labels).every(([name, value]) => ownValue(labels, name) === value);
+    case 'set-node-metadata':
+      return metadataShows(command, answer);
   }
+}
+
+/** Of annotations only those that are read. */
+function metadataShows(
+  { labels = {}, annotations }: Extract<Command, { kind: 'set-node-metadata' }>,
+  answer: NodeView,
+): boolean {
+  const hasLabels = Object.entries(labels).every(([name, value]) => ownValue(answer.labels, name) === value);
+  const overdue = annotations && ownValue(annotations, overdueAnnotation);
+  return hasLabels && (overdue === undefined || overdue === (answer.overdue ?? null));
 }
 
 /** The same for a pod. The marks before a deletion are not compared: the pod is deleted without them too. */

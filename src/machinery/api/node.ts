@@ -15,12 +15,15 @@ export const fencedAnnotation = 'nodelifecycle/fenced';
 export const outOfServiceAnnotation = 'nodelifecycle/out-of-service-evidence';
 /** Set by the controller with the taint of the same name: how often the node was kept, and until when it is. */
 export const flappingAnnotation = 'nodelifecycle/flapping';
+/** Set by the controller while the heartbeat of a node is overdue, and while it is Unknown then: the time of the last one. */
+export const overdueAnnotation = 'nodelifecycle/heartbeat-overdue-since';
 /** The annotations that are read: others are not decoded from protobuf. */
 export const nodeAnnotations: readonly string[] = [
   pauseAnnotation,
   fencedAnnotation,
   outOfServiceAnnotation,
   flappingAnnotation,
+  overdueAnnotation,
   ...vetoAnnotations,
 ];
 
@@ -72,6 +75,8 @@ export interface NodeView {
   readonly outOfService?: string;
   /** The value of {@link flappingAnnotation}; absent without it. */
   readonly flapping?: string;
+  /** The value of {@link overdueAnnotation}; absent without it. */
+  readonly overdue?: string;
   /** Keys of {@link vetoAnnotations} that it has with another value than `false`; absent without any. */
   readonly vetoes?: readonly string[];
   /** `taints` are not all, so a list must not be written from them; absent: all. */
@@ -121,6 +126,7 @@ const annotationFields = [
   ['fenced', fencedAnnotation, valueCharsMax],
   ['outOfService', outOfServiceAnnotation, valueCharsMax],
   ['flapping', flappingAnnotation, valueCharsMax],
+  ['overdue', overdueAnnotation, valueCharsMax],
 ] as const satisfies readonly (readonly [keyof NodeView, string, number])[];
 
 /** A value that is cut is as malformed as the whole one: no accepted value is that long. */

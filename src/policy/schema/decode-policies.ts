@@ -7,6 +7,7 @@ import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import {
   cooldownDefaultMs,
   type DetectRule,
+  type EarlyWarningRule,
   type EvictionLimits,
   evictionLimits,
   type FlappingRule,
@@ -41,6 +42,7 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     nodeStartupGracePeriodMs: parseDuration(policy.nodeStartupGracePeriod),
     terminatingTimeoutMs: parseDuration(policy.terminatingTimeout),
     vetoes: policy.vetoes && decodeVetoes(policy.vetoes),
+    earlyWarning: decodeEarlyWarning(policy.earlyWarning),
     maintenance: decodeMaintenance(policy.maintenance),
     limits: decodeLimits(policy.limits),
     outOfService: policy.outOfService && decodeOutOfService(policy.outOfService),
@@ -90,6 +92,10 @@ function decodeMaxUnhealthy({
 
 function decodeDetect({ markPods = true, evictAfter }: NonNullable<PolicyInput['detect']>): DetectRule {
   return { markPods, evictAfterMs: parseDuration(evictAfter) };
+}
+
+function decodeEarlyWarning(rule: PolicyInput['earlyWarning']): EarlyWarningRule | undefined {
+  return rule && { afterMs: toMs(rule.after), annotate: rule.annotate ?? false };
 }
 
 function decodeVetoes(rule: NonNullable<PolicyInput['vetoes']>): VetoRule {

@@ -41,6 +41,7 @@ export function describePolicy(policy: NodePolicy | undefined): string {
     ...describeGrace('terminatingTimeout', policy.terminatingTimeoutMs),
     ...describeMaintenance(maintenance),
     ...describeVetoes(policy.vetoes),
+    ...describeEarlyWarning(policy.earlyWarning),
     ...describeLimits(limits),
     ...describeOutOfService(outOfService),
     ...describeZones(zones),
@@ -89,6 +90,11 @@ function describeVetoes(rule: NodePolicy['vetoes']): readonly string[] {
   if (rule === undefined) return [];
   const { of, labels, taints, maxDurationMs } = rule;
   return [`vetoes [${[...of, ...labels, ...taints].join(' ')}] for ${formatGoDuration(maxDurationMs)} at most`];
+}
+
+function describeEarlyWarning(rule: NodePolicy['earlyWarning']): readonly string[] {
+  if (rule === undefined) return [];
+  return [`earlyWarning after ${formatGoDuration(rule.afterMs)}${rule.annotate ? ' by annotation' : ''}`];
 }
 
 function describeZones(zones: NodePolicy['zones']): readonly string[] {

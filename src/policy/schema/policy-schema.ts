@@ -4,6 +4,7 @@
 import * as z from 'zod';
 import { maintenanceConditions } from '../../machinery/api/conditions.ts';
 import { goDurationText } from '../../machinery/api/go-duration.ts';
+import { overdueAnnotation } from '../../machinery/api/node.ts';
 import { policiesMax } from '../../machinery/api/node-lifecycle-policy.ts';
 import { autonomyLabel } from '../../machinery/api/pod.ts';
 import { fencingTaints } from '../../machinery/api/taints.ts';
@@ -232,6 +233,16 @@ const detect = fields({
     .describe('How long a node is unhealthy when it is tainted and emptied as in mode Enforce; never if not set'),
 });
 
+const earlyWarning = fields({
+  after: duration.describe('How old the last heartbeat of a node is then; less than the grace period'),
+  annotate: z
+    .boolean({ error: 'true or false' })
+    .optional()
+    .describe(
+      `The node gets the annotation ${overdueAnnotation} with the time of its last heartbeat; false if not set`,
+    ),
+});
+
 const podAutonomy = fields({
   evictAfter: duration.describe('How long the node is unhealthy when they are evicted as other pods are'),
 });
@@ -352,6 +363,11 @@ const policySpecShape = {
       'Keeps a node that recovers often from new pods for a growing time, by the taint nodelifecycle/flapping:NoSchedule',
     ),
   ...evictionLimits,
+  earlyWarning: earlyWarning
+    .optional()
+    .describe(
+      'An Event, a metric and on request an annotation for a node that sends no heartbeats, before it is Unknown; none if not set',
+    ),
   terminatingTimeout: duration
     .optional()
     .describe(

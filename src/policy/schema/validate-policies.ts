@@ -22,6 +22,7 @@ export function validatePolicies(policies: readonly PolicyInput[]): readonly str
     ...policies.flatMap(validateFlapping),
     ...policies.flatMap(validateDetect),
     ...policies.flatMap(validateVetoes),
+    ...policies.flatMap(validateEarlyWarning),
     ...policies.flatMap(validateSchedules),
     ...policies.flatMap(({ evictReachable }, index) => {
       return validateDuration(evictReachable?.timeout, ['policies', index, 'evictReachable', 'timeout']);
@@ -112,6 +113,18 @@ function validateVetoes({ vetoes }: PolicyInput, index: number): readonly string
     ...(isEmpty ? [refusal(path, 'set with at least one tool, label or taint', vetoes)] : []),
     ...validateNone(taints, silenceTaints, [...path, 'taints']),
     ...validateDuration(maxDuration, [...path, 'maxDuration']),
+  ];
+}
+
+/** A warning after the node is Unknown would warn of nothing. */
+function validateEarlyWarning(policy: PolicyInput, index: number): readonly string[] {
+  const { earlyWarning, nodeMonitorGracePeriod: grace } = policy;
+  if (earlyWarning === undefined) return [];
+  const path = ['policies', index, 'earlyWarning', 'after'];
+  const isLate = grace !== undefined && msOf(earlyWarning.after) >= msOf(grace);
+  return [
+    ...validateDuration(earlyWarning.after, path),
+    ...(isLate ? [refusal(path, `less than nodeMonitorGracePeriod (${grace})`, earlyWarning.after)] : []),
   ];
 }
 

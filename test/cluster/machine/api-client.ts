@@ -15,6 +15,7 @@ export type ApiObject = {
     readonly namespace?: string;
     readonly uid?: string;
     readonly deletionTimestamp?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
   // oxlint-disable-next-line typescript/no-explicit-any -- objects of the server, as it sends them
   readonly [key: string]: any;

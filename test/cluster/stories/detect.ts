@@ -1,9 +1,9 @@
 // Mode Detect: a worker without a cable is reported, and keeps its pods in their Services until the time of its policy is over.
 import { documentedBlock } from '../documented-blocks.ts';
 import type { Stage } from '../stage.ts';
-import { isServing, nodeOf } from '../timeline.ts';
+import { isServing } from '../timeline.ts';
 import type { Story, Times } from './story.ts';
-import { storeNode as node, withPolicies } from './with-policies.ts';
+import { plugCable, pullCable, storeNode as node, withPolicies } from './with-policies.ts';
 
 /** In place of the day of the document. */
 const evictAfterSeconds = 90;
@@ -23,12 +23,8 @@ function documentedPolicies(): string {
 }
 
 async function isKept(stage: Stage): Promise<Times> {
-  const { timeline, cluster } = stage;
-  const podsThere = (): number => timeline.podsOf('web').filter((pod) => nodeOf(pod) === node).length;
-  const before = podsThere();
-  if (before === 0) throw new Error(`no pod of web is on ${node}`);
-  timeline.mark(`the cable of ${node} is out`);
-  await cluster.nodes[node].cable('out');
+  const { timeline } = stage;
+  const { podsThere, before } = await pullCable(stage);
   const unknown = await timeline.when('Unknown', 90, () => stage.isUnknown(node));
   timeline.mark(`${node} is Unknown`);
   const tainted = await timeline.when('NoExecute', evictAfterSeconds + 40, () => {
@@ -39,9 +35,7 @@ async function isKept(stage: Stage): Promise<Times> {
   });
   if (tainted < evictAfterSeconds - earlySeconds) throw new Error(`tainted after ${tainted} s`);
   const replaced = await timeline.when('4 of 4 serve', 120, () => stage.servingBeside('web', node) === 4);
-  timeline.mark(`the cable of ${node} is in`);
-  await cluster.nodes[node].cable('in');
-  const well = await timeline.when('Ready without taints', 90, () => stage.isWell(node));
+  const well = await plugCable(stage);
   return { unknown, tainted, replaced, well };
 }
 

@@ -6,6 +6,7 @@ import { cable } from './cable.ts';
 import { container } from './container.ts';
 import { controlPlane } from './control-plane.ts';
 import { daemons } from './daemons.ts';
+import { earlyWarning } from './early-warning.ts';
 import { detect } from './detect.ts';
 import { detectorOnly } from './detector-only.ts';
 import { drain, drainOutage } from './drain.ts';
@@ -63,6 +64,7 @@ export const stories: readonly Story[] = [
   shutdown,
   detect,
   window,
+  earlyWarning,
   scale,
   networkPolicy,
 ];

@@ -1,8 +1,7 @@
 // A window of a schedule: a worker without a cable keeps its pods until the window ends.
 import type { Stage } from '../stage.ts';
-import { nodeOf } from '../timeline.ts';
 import type { Story, Times } from './story.ts';
-import { storeNode as node, withPolicies } from './with-policies.ts';
+import { plugCable, pullCable, storeNode as node, withPolicies } from './with-policies.ts';
 
 const minuteMs = 60_000;
 /** For the upgrade, and for a silence to be known. */
@@ -29,12 +28,8 @@ function policiesWithWindow(endsAtMs: number): string {
 }
 
 async function isKept(stage: Stage, endsAtMs: number): Promise<Times> {
-  const { timeline, cluster } = stage;
-  const podsThere = (): number => timeline.podsOf('web').filter((pod) => nodeOf(pod) === node).length;
-  const before = podsThere();
-  if (before === 0) throw new Error(`no pod of web is on ${node}`);
-  timeline.mark(`the cable of ${node} is out`);
-  await cluster.nodes[node].cable('out');
+  const { timeline } = stage;
+  const { podsThere, before } = await pullCable(stage);
   const unknown = await timeline.when('Unknown', 90, () => stage.isUnknown(node));
   const leftSeconds = (endsAtMs - Date.now()) / 1_000;
   if (leftSeconds < 10) throw new Error(`the window ends in ${leftSeconds} s: there is nothing to see`);
@@ -46,9 +41,7 @@ async function isKept(stage: Stage, endsAtMs: number): Promise<Times> {
   const late = (Date.now() - endsAtMs) / 1_000;
   if (late < -earlySeconds) throw new Error(`tainted ${-late} s before the end of the window`);
   const replaced = await timeline.when('4 of 4 serve', 360, () => stage.servingBeside('web', node) === 4);
-  timeline.mark(`the cable of ${node} is in`);
-  await cluster.nodes[node].cable('in');
-  const well = await timeline.when('Ready without taints', 90, () => stage.isWell(node));
+  const well = await plugCable(stage);
   return { unknown, late: Math.max(0, late), replaced, well };
 }
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Stage } from '../stage.ts';
+import { nodeOf } from '../timeline.ts';
 import type { Times } from './story.ts';
 
 /** The worker that is a store meanwhile: policies select it by `site: store`. */
@@ -21,6 +22,31 @@ export async function withPolicies(stage: Stage, policies: string, story: () => 
       await cluster.kubectl('label', 'node', storeNode, 'site-');
     }
   });
+}
+
+interface StorePods {
+  /** Number of pods of `web` on the worker now. */
+  readonly podsThere: () => number;
+  /** The same when its cable was pulled: one at least. */
+  readonly before: number;
+}
+
+/** Pulls the cable of the worker. */
+export async function pullCable({ timeline, cluster }: Stage): Promise<StorePods> {
+  const podsThere = (): number => timeline.podsOf('web').filter((pod) => nodeOf(pod) === storeNode).length;
+  const before = podsThere();
+  if (before === 0) throw new Error(`no pod of web is on ${storeNode}`);
+  timeline.mark(`the cable of ${storeNode} is out`);
+  await cluster.nodes[storeNode].cable('out');
+  return { podsThere, before };
+}
+
+/** Plugs it in again; returns the seconds until the node is Ready without taints. */
+export async function plugCable(stage: Stage): Promise<number> {
+  const { timeline, cluster } = stage;
+  timeline.mark(`the cable of ${storeNode} is in`);
+  await cluster.nodes[storeNode].cable('in');
+  return timeline.when('Ready without taints', 90, () => stage.isWell(storeNode));
 }
 
 /** A file of values with the policies. */

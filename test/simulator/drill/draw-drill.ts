@@ -19,6 +19,7 @@ import {
 } from './meeting-drills.ts';
 import { planFencingDrill, planMaintenanceDrill, planRateChange, planZonesDrill } from './policy-drills.ts';
 import { planTwoPathFailures, planTwoRenewals, planTwoUnreadLeases } from './repeated-drills.ts';
+import { planEarlyWarningDrill } from './early-warning-drill.ts';
 import { planOverflowDrill } from './overflow-drill.ts';
 import { planWindowDrill } from './window-drill.ts';
 import {
@@ -79,9 +80,14 @@ const windowShare = 0.02;
 const overflowSource = 0x7_86;
 const overflowShare = 0.02;
 
+/** Seed of the random source of drills with early warnings; with it the seeds that say what they find keep their drill. */
+const warningSource = 0x8_04;
+const warningShare = 0.02;
+
 /** Undefined where the cluster is too small for what was drawn. */
 export function drawDrill(seed: number, cluster: DrillCluster): Drill | undefined {
   return (
+    drawFrom(new SeededRandom(seed ^ warningSource), warningShare, [planEarlyWarningDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ overflowSource), overflowShare, [planOverflowDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ windowSource), windowShare, [planWindowDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ detectSource), detectShare, [planDetectDrill], cluster) ??

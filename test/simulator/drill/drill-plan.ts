@@ -83,6 +83,8 @@ export interface Drill {
   };
   /** A silent node beyond the limit of its policy gets no NoExecute taint before this time. */
   readonly beyondLimit?: { readonly node: string; readonly notBeforeMs: number };
+  /** A node that is annotated when its heartbeat is so old, until it sends one. */
+  readonly warned?: { readonly node: string; readonly afterMs: number };
   /** Each of them is alone in the zone of its policy: it does not wait for a token. */
   readonly ownZones?: readonly string[];
   /** A machine that is switched off, which is proven from this time on; Infinity: never. */

@@ -1,6 +1,6 @@
 // What was committed during a drill.
 import type { Event } from '../../../src/machinery/api/event.ts';
-import { flappingAnnotation, type Node } from '../../../src/machinery/api/node.ts';
+import { flappingAnnotation, type Node, overdueAnnotation } from '../../../src/machinery/api/node.ts';
 import type { Pod } from '../../../src/machinery/api/pod.ts';
 import type { Taint } from '../../../src/machinery/api/taints.ts';
 import type { Toleration } from '../../../src/machinery/api/tolerations.ts';
@@ -26,6 +26,8 @@ export interface NodeState {
   readonly bootID: string;
   /** Value of the annotation that says until when a flapping node is kept; absent without it. */
   readonly flapping?: string | undefined;
+  /** Value of the annotation of an early warning; absent without it. */
+  readonly overdue?: string | undefined;
 }
 
 /** Patches that the controller sent, and commits, those of others included. */
@@ -136,8 +138,8 @@ export class DrillRecord {
     const { 'kubernetes.io/os': os, 'beta.kubernetes.io/os': oldOs } = node.metadata.labels ?? {};
     const zone = countedZoneOf(node, this.#world.config.policies);
     const bootID = node.status?.nodeInfo?.['bootID'] ?? '';
-    const flapping = node.metadata.annotations?.[flappingAnnotation];
-    return { ready: readyOf(node), zone, taints: node.spec?.taints ?? [], os, oldOs, bootID, flapping };
+    const { [flappingAnnotation]: flapping, [overdueAnnotation]: overdue } = node.metadata.annotations ?? {};
+    return { ready: readyOf(node), zone, taints: node.spec?.taints ?? [], os, oldOs, bootID, flapping, overdue };
   }
 
   #onPod({ kind, object }: StoreChange, byController: boolean): void {

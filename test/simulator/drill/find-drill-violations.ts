@@ -9,6 +9,7 @@ import { dueTimes, earlyMs, readyAt, seconds, stateAt } from './due-times.ts';
 import { findFastTaints, healthTaintsIn, noExecuteHealth } from './find-fast-taints.ts';
 import { findMeetingViolations } from './find-meeting-violations.ts';
 import { findPolicyViolations } from './find-policy-violations.ts';
+import { findWarningViolations } from './find-warning-violations.ts';
 import { retriedMs } from './write-drills.ts';
 
 /** Quarantine of a missing node, and two rounds of the collector. */
@@ -35,6 +36,7 @@ const checks: readonly Check[] = [
   findOrphans,
   findPolicyViolations,
   findMeetingViolations,
+  findWarningViolations,
 ];
 
 export function findDrillViolations(context: DrillContext): readonly DrillViolation[] {

@@ -143,6 +143,27 @@ export const meetingDefects: readonly Mutant[] = [
     replace: '',
   },
   {
+    name: 'warning-early',
+    what: 'a heartbeat is called overdue before the time of the policy',
+    file: 'controller/early-warning/overdue-nodes.ts',
+    find: 'return atMs + Math.max(afterMs, renewsWithinMs);',
+    replace: 'return atMs + afterMs / 2;',
+  },
+  {
+    name: 'warning-late',
+    what: 'only the resync finds that a heartbeat is overdue',
+    file: 'controller/early-warning/overdue-nodes.ts',
+    find: '...this.#due.takeDue(this.#options.healthNow().monotonicMs),',
+    replace: '',
+  },
+  {
+    name: 'warning-left',
+    what: 'the annotation of a warning is never removed',
+    file: 'controller/early-warning/overdue-nodes.ts',
+    find: '? undefined : null;',
+    replace: '? undefined : undefined;',
+  },
+  {
     name: 'window-ignored',
     what: 'a window of a schedule changes nothing',
     file: 'policy/schedules/decide-windows.ts',

@@ -45,6 +45,7 @@ export function describeNodeOutlook(outlook: NodeOutlook): string {
       ['policy', policyText(outlook)],
       ['fencing', outlook.outOfService && textOf(fencingTexts, 'kind', outlook.outOfService)],
       ['flapping', flappingText(outlook)],
+      ['warning', overdueText(outlook)],
       ...(outlook.lifecycle ?? []).map((condition): Row => ['lifecycle', lifecycleText(condition)]),
       ['zone', `${zoneText(zone)}${counted ? '' : '; this node does not count in it'}`],
       [
@@ -205,6 +206,12 @@ const fencingTexts: Texts<'kind', FencingOutlook> = {
 
 function describeDoubt({ kind, evidence }: { readonly kind: FencingDoubt; readonly evidence: string }): string {
   return `${evidence} does not prove that it was fenced: ${describeFencingDoubt(kind)}. It counts when it is removed and set again`;
+}
+
+function overdueText({ overdue }: NodeOutlook): string | null {
+  return overdue === undefined
+    ? null
+    : `no heartbeat for ${secondsText(overdue.since.secondsAgo)}, and not Unknown yet (earlyWarning of policy ${overdue.policy}); it holds nothing`;
 }
 
 function flappingText({ node, flapping }: NodeOutlook): string | null {

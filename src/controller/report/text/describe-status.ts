@@ -71,12 +71,14 @@ function meanwhileText(generation: PolicyObjectsReport['refused'][number]['gener
   return generation === 'paused' ? 'the nodes that it selects are paused' : `generation ${generation} stays in force`;
 }
 
-function policyCountText({ policy, mode, nodes, conflicts, breaker, flapping, emptying, stuck }: PolicyStatus): string {
+function policyCountText(status: PolicyStatus): string {
+  const { policy, mode, nodes, conflicts, breaker, flapping, emptying, overdue = 0, stuck } = status;
   const parts = [
     `${policy}: mode ${mode}, applies to ${nodes} nodes`,
     ...(conflicts === 0 ? [] : [`${conflicts} nodes are claimed equally by another policy`]),
     ...(breaker === undefined ? [] : [breakerText(breaker)]),
     ...(flapping === undefined ? [] : [`${flapping.kept} flapping nodes kept of at most ${flapping.limit}`]),
+    ...(overdue === 0 ? [] : [`heartbeats of ${overdue} nodes are overdue`]),
     ...(emptying === undefined ? [] : [`${emptying.nodes.length} of at most ${emptying.max} nodes are being emptied`]),
     ...(stuck === undefined || stuck.pods === 0
       ? []

@@ -24,7 +24,7 @@ const commands: readonly (readonly [Command, Act | undefined])[] = [
   [{ kind: 'change-taints', node, add: [taint], remove: [], lane: 'eviction' }, 'add-no-schedule'],
   [{ kind: 'change-taints', node, add: [ofHealth], remove: [taint], lane: 'eviction' }, 'add-no-execute'],
   [{ kind: 'change-taints', node, add: [], remove: [taint], lane: 'recovery' }, 'remove-taints'],
-  [{ kind: 'set-node-labels', node, labels: {} }, 'set-labels'],
+  [{ kind: 'set-node-metadata', node, labels: {} }, 'set-labels'],
   [{ kind: 'mark-pod-not-ready', pod, atMs: 0 }, 'mark-pods'],
   [{ kind: 'mark-pod-disrupted', pod, atMs: 0 }, 'delete-for-taint'],
   [{ kind: 'mark-pod-lost', pod }, 'delete-for-taint'],

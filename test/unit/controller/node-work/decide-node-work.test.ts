@@ -10,6 +10,7 @@ const pressure = { type: 'MemoryPressure', status: 'True' };
 
 interface Evidence {
   readonly fullDisruption?: boolean;
+  readonly needsAnnotation?: boolean;
   readonly taints?: readonly Taint[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly conditions?: readonly { readonly type: string; readonly status: string }[];
@@ -27,12 +28,13 @@ const rows: readonly Row[] = [
     { labels: unlabelled, taints: [notReady] },
     ['recovery'],
   ],
+  ['a healthy node whose annotation is to be removed', true, { needsAnnotation: true }, ['recovery', 'housekeeping']],
   ['an unhealthy node', false, {}, ['detection']],
   ['an unhealthy node without the older labels', false, { labels: unlabelled }, ['detection', 'housekeeping']],
   ['an unhealthy node while all zones are fully disrupted', false, { fullDisruption: true }, ['recovery', 'detection']],
 ];
 
-for (const [title, isHealthy, { fullDisruption = false, ...node }, work] of rows)
+for (const [title, isHealthy, { fullDisruption = false, needsAnnotation = false, ...node }, work] of rows)
   test(`${title}: ${work.join(', ')}`, () => {
-    assert.deepEqual(decideNodeWork(aNodeView(node), { isHealthy, fullDisruption }), work);
+    assert.deepEqual(decideNodeWork(aNodeView(node), { isHealthy, fullDisruption, needsAnnotation }), work);
   });

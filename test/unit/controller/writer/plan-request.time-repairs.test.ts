@@ -47,7 +47,7 @@ describe('a node with a time that the API server cannot parse', () => {
       spec: { taints: [taint, ...add] },
       status,
     });
-    assert.deepEqual(bodyOf({ kind: 'set-node-labels', node: unreadable, labels: { a: 'b' } }), {
+    assert.deepEqual(bodyOf({ kind: 'set-node-metadata', node: unreadable, labels: { a: 'b' } }), {
       metadata: { uid: 'u', labels: { a: 'b' } },
       status,
     });

@@ -35,7 +35,7 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, vetoes, limits, outOfService, flapping, evictReachable, keepCompletedPods, terminatingTimeout, schedules';
+  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, vetoes, limits, outOfService, flapping, evictReachable, keepCompletedPods, earlyWarning, terminatingTimeout, schedules';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 const many = Array.from({ length: 21 }, (_, place) => `label-${place}`);
@@ -330,6 +330,15 @@ const malformed: readonly (readonly [unknown, string])[] = [
   ],
   [aPolicyWith({ vetoes: {} }), `policies[0].vetoes.maxDuration: must be ${duration} (missing)`],
   [
+    aPolicyWith({ nodeMonitorGracePeriod: '20s', earlyWarning: { after: '20s' } }),
+    'policies[0].earlyWarning.after: must be less than nodeMonitorGracePeriod (20s) (got "20s")',
+  ],
+  [aPolicyWith({ earlyWarning: {} }), `policies[0].earlyWarning.after: must be ${duration} (missing)`],
+  [
+    aPolicyWith({ earlyWarning: { after: '20s', annotate: 'yes' } }),
+    'policies[0].earlyWarning.annotate: must be true or false (got "yes")',
+  ],
+  [
     aPolicyWith({ terminatingTimeout: '3000000h' }),
     'policies[0].terminatingTimeout: must be a duration > 0 and below 292 years (got "3000000h")',
   ],
@@ -485,6 +494,7 @@ test('a policy with all fields', () => {
     keepCompletedPods: true,
     podAutonomy: { evictAfter: '8h' },
     terminatingTimeout: '10m',
+    earlyWarning: { after: '20s', annotate: true },
     vetoes: { of: ['karpenter'], labels: ['example.com/keep'], taints: ['example.com/debug'], maxDuration: '2h' },
     schedules: [
       {
@@ -529,6 +539,7 @@ test('a policy with all fields', () => {
         },
       ],
       terminatingTimeoutMs: 600_000,
+      earlyWarning: { afterMs: 20_000, annotate: true },
       vetoes: {
         of: ['karpenter'],
         labels: ['example.com/keep'],

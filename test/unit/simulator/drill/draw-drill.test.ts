@@ -80,7 +80,7 @@ test('one seed of twenty has a drill that repeats something, and no regression s
   for (const name of ofRepetitions) assert.ok(drawn.has(name), name);
 });
 
-for (const name of ['window', 'overflow'])
+for (const name of ['window', 'overflow', 'early-warning'])
   test(`one seed of fifty has the drill ${name}, and no regression seed from before it`, () => {
     const has = (seed: number): boolean => drawDrill(seed, cluster)?.name === name;
     const share = moreSeeds.filter(has).length / moreSeeds.length;
