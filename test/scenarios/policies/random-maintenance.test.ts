@@ -11,7 +11,8 @@ import { aZonedWorld } from '../../support/zoned-world.ts';
 
 const nodes = ['a-0', 'a-1', 'b-0', 'b-1'];
 const podOf = (node: string): string => `pod-${node}`;
-const signals = ['MaintenanceInProgress', 'Drained'];
+/** What Drained means depends on whether the node is alive. */
+const signals = ['MaintenanceInProgress', 'Rebooting'];
 const foreignKey = 'example.com/drain';
 
 const aNode = fc.constantFrom(...nodes);
