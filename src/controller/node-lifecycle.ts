@@ -34,6 +34,7 @@ import * as earlyWarning from './early-warning/metrics.ts';
 import * as flapping from './flapping/metrics.ts';
 import * as outOfService from './out-of-service/metrics.ts';
 import * as policies from './policies/metrics.ts';
+import * as recoveryTimes from './recovery-times/metrics.ts';
 import * as tainting from './tainting/metrics.ts';
 import * as zones from './zones/metrics.ts';
 
@@ -66,6 +67,7 @@ export const controllerMetrics: readonly MetricDefinition[] = [
     outOfService,
     flapping,
     earlyWarning,
+    recoveryTimes,
     policies,
     holds,
     workQueues,
@@ -115,7 +117,8 @@ export class NodeLifecycle {
     const { controllers, options, informers } = this.#options;
     const { nodeLifecycle, taintEviction } = runningParts(controllers, options.current());
     const { nodes, pods } = informers;
-    const { marker, podEvictor, evictor } = this.stages;
+    const { marker, podEvictor, evictor, recoveries } = this.stages;
+    this.#listen(pods, 'recovery-times', (change) => recoveries.onPod(change));
     if (nodeLifecycle) {
       this.#listen(nodes, 'pod-readiness', (change) => marker.onNode(change));
       this.#listen(pods, 'pod-readiness', (change) => marker.onPod(change));

@@ -12,6 +12,7 @@ import { NodeReconciler } from './node-reconciler.ts';
 import { NodeWorkLoops } from './node-work/node-work-loops.ts';
 import { ResyncSchedule } from './node-work/resync-schedule.ts';
 import { buildObservingStages } from './observing-stages.ts';
+import { RecoveryTimes } from './recovery-times/recovery-times.ts';
 import { showHeldNodes } from './report/held-nodes.ts';
 import { showWaitingPods } from './report/waiting-pods.ts';
 import { NoScheduleTainter } from './tainting/no-schedule-tainter.ts';
@@ -22,6 +23,7 @@ export interface Stages extends ActingStages {
   readonly monitor: MonitorPass;
   readonly loops: NodeWorkLoops;
   readonly resync: ResyncSchedule;
+  readonly recoveries: RecoveryTimes;
 }
 
 /** `abortWrites` aborts requests in flight. */
@@ -43,10 +45,24 @@ export function buildStages(options: NodeLifecycleOptions, abortWrites: AbortSig
     periodMs: () => options.options.current().nodeMonitorResyncPeriodMs,
     names: () => monitor.names(),
   });
-  const stages = { ...acting, confirmer, monitor, loops, resync };
+  const recoveries = buildRecoveryTimes(acting, options);
+  const stages = { ...acting, confirmer, monitor, loops, resync, recoveries };
   showHeldNodes(options.meter, stages);
   showWaitingPods(options.meter, stages);
   return stages;
+}
+
+function buildRecoveryTimes(
+  { decisions, policies }: ActingStages,
+  { informers, clock, meter }: NodeLifecycleOptions,
+): RecoveryTimes {
+  const policyOf = (node: string): string | undefined => {
+    const selection = policies.selectionOf(node);
+    return selection.kind === 'policy' ? selection.policy.name : undefined;
+  };
+  const recoveries = new RecoveryTimes({ pods: informers.pods.store, policyOf, clock, meter });
+  decisions.onDecision(({ decision }) => recoveries.onDecision(decision));
+  return recoveries;
 }
 
 function buildConfirmer(stages: ActingStages, lifecycle: NodeLifecycleOptions): SilenceConfirmer {

@@ -129,6 +129,36 @@ export const dashboardRows: readonly DashboardRow[] = [
       one(perSecond('node_lifecycle_decisions_total', 'decision'), '{{decision}}'),
     ),
   ]),
+  row('From fault to recovery', [
+    seconds(
+      'Fault to step, 90 % within',
+      'From the last heartbeat of a node to Unknown, to the first and last eviction, to a Ready replacement of an evicted pod, to the recovery.',
+      one(quantile(0.9, 'node_lifecycle_fault_seconds', 'stage, '), '{{stage}}'),
+    ),
+    share(
+      'Replaced within 7 minutes',
+      'Share of evicted pods whose replacement was Ready within 420 s of the last heartbeat: with default settings 350 s pass before the first eviction.',
+      one(
+        'sum by (cause) (increase(node_lifecycle_fault_seconds_bucket{SELECTED, stage="replacement", le="420"}[30d])) / sum by (cause) (increase(node_lifecycle_fault_seconds_count{SELECTED, stage="replacement"}[30d]))',
+        '{{cause}}',
+      ),
+    ),
+    share(
+      'Machines that had not failed',
+      'Share of recovered nodes whose machine had not restarted: their pods probably kept running.',
+      one(
+        'sum (increase(node_lifecycle_recovered_nodes_total{SELECTED, boot="same"}[30d])) / sum (increase(node_lifecycle_recovered_nodes_total{SELECTED}[30d]))',
+      ),
+    ),
+    short(
+      'Early warnings',
+      'Overdue nodes now, and how warnings ended within 30 days: unknown was true, heartbeat was not.',
+      [
+        { expr: 'sum by (policy) (node_lifecycle_overdue_nodes{SELECTED})', legend: 'overdue: {{policy}}' },
+        { expr: 'sum by (end) (increase(node_lifecycle_overdue_total{SELECTED}[30d]))', legend: '{{end}}' },
+      ],
+    ),
+  ]),
   row('Zones', [
     short(
       'State',

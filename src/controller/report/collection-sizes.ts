@@ -44,6 +44,7 @@ function perNode(stages: Stages): Readonly<Record<string, number>> {
     'node-taint-queue': Math.max(stages.queues.size, count(stages.noExecute.queuedNodes())),
     'node-taints': stages.evictor.knownNodes,
     'node-marking-queue': count(stages.marking.queuedNodes()),
+    'node-faults': stages.recoveries.size,
     'node-warnings': stages.overdue.size,
     'node-orphans': stages.podGc.missingNodes,
   };
