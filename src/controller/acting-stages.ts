@@ -1,10 +1,12 @@
 // Builds the stages that act: the writer, and what marks, taints, evicts and collects.
 import { findCondition, neverUpdated } from '../machinery/api/conditions.ts';
+import type { NodeView } from '../machinery/api/node.ts';
 import { podKey, type PodView } from '../machinery/api/pod.ts';
 import { isOlder } from '../machinery/api/resource-version.ts';
+import { parseTimestamp } from '../machinery/api/timestamps.ts';
 import type { StoreReader } from '../machinery/informer/informer.ts';
 import { MutationCache } from '../machinery/informer/mutation-cache.ts';
-import { OverdueNodes } from './early-warning/overdue-nodes.ts';
+import { type LastHeartbeat, OverdueNodes } from './early-warning/overdue-nodes.ts';
 import { FlappingWatch } from './flapping/flapping-watch.ts';
 import { graceOf, readyOf } from './health/assess-node.ts';
 import type { HealthRecord } from './health/health-record.ts';
@@ -242,7 +244,7 @@ function buildFlappingWatch(
 }
 
 function buildOverdueNodes(stages: WritingStages, lifecycle: NodeLifecycleOptions): OverdueNodes {
-  const { dependencies, policies, health, healthNow } = stages;
+  const { dependencies, policies, holds, freshness } = stages;
   const { options, informers, recorders, writer } = lifecycle;
   return new OverdueNodes({
     ...dependencies,
@@ -250,17 +252,22 @@ function buildOverdueNodes(stages: WritingStages, lifecycle: NodeLifecycleOption
     names: () => informers.nodes.store.keys(),
     selectionOf: (node) => policies.selectionOf(node),
     isMaintained: (node) => policies.maintenanceOf(node) !== undefined,
-    heartbeatOf: ({ name, uid }) => {
-      const record = health.get(name);
-      if (record?.uid !== uid || !record.hasReady) return undefined;
-      const { graceMs } = graceOf(record, policies.current(name));
-      return { atMs: record.heartbeatAtMs, graceMs, renewsWithinMs: renewsWithinMs({ ...record, graceMs }) };
-    },
-    healthNow,
-    recorder: recorders.nodes,
+    heartbeatOf: (node) => heartbeatOf(node, stages),
+    healthNowMs: () => freshness.nowMs(),
     // A shadow writes nothing.
-    annotates: writer === undefined,
+    mayAnnotate: (node) => writer === undefined && holds.heldForMs(node, 'set-labels') === 0,
+    recorder: recorders.nodes,
   });
+}
+
+function heartbeatOf({ name, uid }: NodeView, { health, policies }: ObservingStages): LastHeartbeat | undefined {
+  const record = health.get(name);
+  if (record?.uid !== uid || !record.hasReady) return undefined;
+  const { graceMs } = graceOf(record, policies.current(name));
+  const written = [record.lease?.renewTime, record.readyHeartbeat].map((text) => parseTimestamp(text) ?? -Infinity);
+  const wallMs = Math.max(...written);
+  if (wallMs === -Infinity) return undefined;
+  return { atMs: record.heartbeatAtMs, wallMs, graceMs, renewsWithinMs: renewsWithinMs({ ...record, graceMs }) };
 }
 
 function buildMarkingQueues(stages: ObservingStages, { clock, meter }: NodeLifecycleOptions): PodMarkingQueues {

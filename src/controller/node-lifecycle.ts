@@ -117,9 +117,10 @@ export class NodeLifecycle {
     const { controllers, options, informers } = this.#options;
     const { nodeLifecycle, taintEviction } = runningParts(controllers, options.current());
     const { nodes, pods } = informers;
-    const { marker, podEvictor, evictor, recoveries } = this.stages;
+    const { marker, podEvictor, evictor, recoveries, overdue } = this.stages;
     this.#listen(pods, 'recovery-times', (change) => recoveries.onPod(change));
     if (nodeLifecycle) {
+      this.#listen(nodes, 'early-warning', (change) => overdue.onNode(change));
       this.#listen(nodes, 'pod-readiness', (change) => marker.onNode(change));
       this.#listen(pods, 'pod-readiness', (change) => marker.onPod(change));
     }

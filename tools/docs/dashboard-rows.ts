@@ -152,7 +152,7 @@ export const dashboardRows: readonly DashboardRow[] = [
     ),
     short(
       'Early warnings',
-      'Overdue nodes now, and how warnings ended within 30 days: unknown was true, heartbeat was not.',
+      'Overdue nodes now, and how warnings ended within 30 days: silent was true, heartbeat was not.',
       [
         { expr: 'sum by (policy) (node_lifecycle_overdue_nodes{SELECTED})', legend: 'overdue: {{policy}}' },
         { expr: 'sum by (end) (increase(node_lifecycle_overdue_total{SELECTED}[30d]))', legend: '{{end}}' },

@@ -110,7 +110,7 @@ const describers: Describers = {
       .map(([name, value]) => `${name}=${value}`)
       .join(', ')}`,
   'node-overdue': ({ node, policy, silentMs, leftMs }) =>
-    `node ${node}: no heartbeat for ${seconds(silentMs)}; Unknown in ${seconds(leftMs)} without one (early warning of policy ${policy})`,
+    `node ${node}: no heartbeat for ${seconds(silentMs)}; its grace period ends in ${seconds(leftMs)} (early warning of policy ${policy})`,
   'node-overdue-ended': ({ node, why }) => `node ${node}: early warning ended: ${overdueEndings[why]}`,
   'pod-marked-not-ready': ({ pod, node }) => `pod ${pod} marked not ready: its node ${node} is silent`,
   'eviction-scheduled': ({ pod, node, inMs, taint, toleratedSeconds }) =>
@@ -156,10 +156,9 @@ const describers: Describers = {
 
 const overdueEndings: Readonly<Record<OverdueEnd, string>> = {
   heartbeat: 'it sent a heartbeat',
-  unknown: 'it is Unknown',
-  maintenance: 'it is in planned maintenance',
+  silent: 'its grace period is over',
+  withdrawn: 'it is in planned maintenance, or its policy changed',
   gone: 'it does not exist any more',
-  policy: 'no policy warns of it any more',
 };
 
 const breakerEndings: Readonly<Record<BreakerClosing['why'], string>> = {
@@ -193,7 +192,7 @@ const withheldActs: Readonly<Record<NodeAct, string>> = {
   'mark-pods-not-ready': 'marking its pods NotReady',
   'delete-pods': 'deleting its pods',
   'remove-taints': 'removing taints',
-  'set-labels': 'setting labels',
+  'set-labels': 'setting labels and annotations',
 };
 
 const withdrawals = {

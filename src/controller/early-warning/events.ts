@@ -10,6 +10,6 @@ interface Silence {
 /** Once for each silence of a node, as far as the rate of these Events allows. */
 export function nodeOverdue(node: NodeIdentity, { silentMs, leftMs }: Silence): EventDraft {
   const seconds = (ms: number): number => Math.round(ms / 1_000);
-  const message = `Node ${node.name} has sent no heartbeat for ${seconds(silentMs)} s, and becomes Unknown in ${seconds(leftMs)} s without one`;
+  const message = `Node ${node.name} has sent no heartbeat for ${seconds(silentMs)} s, and its grace period ends in ${seconds(leftMs)} s`;
   return { about: aboutNode(node), type: 'Warning', reason: 'NodeHeartbeatOverdue', message };
 }

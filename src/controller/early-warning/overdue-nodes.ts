@@ -1,31 +1,34 @@
 // Early warning: nodes without a heartbeat for longer than their policy waits, before their grace period ends. A warning decides and
 // holds nothing: it is an Event, a metric, a line of the pages and, where the policy wants it, an annotation of the node.
-import { findCondition } from '../../machinery/api/conditions.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
+import type { Change } from '../../machinery/informer/informer.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import { KeyedHeap } from '../../machinery/queueing/keyed-heap.ts';
 import { TokenBucket } from '../../machinery/queueing/token-bucket.ts';
+import { evaluationFailed } from '../model/decisions.ts';
 import type { StageDependencies } from '../model/dependencies.ts';
-import type { Now } from '../model/node-state.ts';
 import type { EarlyWarningRule, NodePolicy, OverdueEnd, OverdueNode, PolicySelection } from '../model/policy.ts';
 import { nodeOverdue } from './events.ts';
 import { overdueEnds, overdueNodes } from './metrics.ts';
 
-/** Time between two reviews: a warning is this late at most, and with no policy that warns the next one costs nothing. */
+/** Time between two reviews: a warning is this late at most. */
 const reviewMs = 1_000;
+/** Without a policy that warns; and until a silent node that is not overdue is looked at again. */
 const idleReviewMs = 5_000;
-/** Nodes that are annotated at once: the loss of a zone is not written node by node shortly before it is written anyway. */
-const annotatedMax = 50;
-/** Events: this many at once, and then one in this time. */
+/** So many at once, and then one in this time: the loss of a zone is not written node by node before all of it is written anyway. */
+const annotationsMax = 50;
+const annotationEveryMs = 1_000;
 const eventsMax = 20;
 const eventEveryMs = 5_000;
 
 /** The last heartbeat of a node. */
-interface LastHeartbeat {
+export interface LastHeartbeat {
   /** On the health clock. */
   readonly atMs: number;
+  /** As its kubelet wrote it, in wall time: another value is another heartbeat, for every process. */
+  readonly wallMs: number;
   /** The next one is sent within this time by a healthy node. */
   readonly renewsWithinMs: number;
   readonly graceMs: number;
@@ -38,10 +41,11 @@ interface OverdueNodesOptions extends Pick<StageDependencies, 'nodes' | 'decisio
   readonly isMaintained: (node: string) => boolean;
   /** Undefined: none was observed, or its kubelet has not posted a status yet. */
   readonly heartbeatOf: (node: NodeView) => LastHeartbeat | undefined;
-  readonly healthNow: () => Now;
+  /** The time on the health clock. */
+  readonly healthNowMs: () => number;
+  /** Whether the annotation may be written, as not in mode Observe and by no shadow. */
+  readonly mayAnnotate: (node: string) => boolean;
   readonly recorder: EventRecorder;
-  /** False: no node is annotated, as in shadow mode. */
-  readonly annotates: boolean;
 }
 
 interface Applied {
@@ -49,9 +53,16 @@ interface Applied {
   readonly rule: EarlyWarningRule;
 }
 
+/** A node of a policy that warns. */
+interface Seen extends Applied {
+  readonly node: NodeView;
+  readonly heartbeat: LastHeartbeat;
+}
+
 interface Overdue extends OverdueNode {
-  /** It has one of the places for an annotation. */
-  readonly isAnnotated: boolean;
+  readonly uid: string;
+  /** It is one of those that are annotated. */
+  isAnnotated: boolean;
 }
 
 /** Milliseconds until the next review, and the nodes whose annotation is to be written or removed. */
@@ -67,73 +78,107 @@ export class OverdueNodes {
   readonly #due = new KeyedHeap();
   readonly #overdue = new Map<string, Overdue>();
   readonly #events: TokenBucket;
+  readonly #annotations: TokenBucket;
   #followed: readonly NodePolicy[] | undefined;
   #shown: readonly string[] = [];
 
   constructor(options: OverdueNodesOptions) {
     this.#options = options;
-    this.#events = new TokenBucket(1_000 / eventEveryMs, eventsMax, options.clock.monotonicMs());
+    const nowMs = options.clock.monotonicMs();
+    this.#events = new TokenBucket(1_000 / eventEveryMs, eventsMax, nowMs);
+    this.#annotations = new TokenBucket(1_000 / annotationEveryMs, annotationsMax, nowMs);
     options.meter.onRead(() => this.#show());
   }
 
   /** Looks at the nodes that are overdue, or may be by now. To be called while leading. */
   review(): Review {
     const { policies } = this.#options.options.current();
-    const isFollowed = policies === this.#followed;
+    const isWarned = policies.some(isWarning);
+    const named = policies === this.#followed || !isWarned ? [] : this.#options.names();
     this.#followed = policies;
-    const toLookAt = [
-      ...(isFollowed ? [] : this.#named(policies)),
-      ...this.#due.takeDue(this.#options.healthNow().monotonicMs),
-      ...this.#overdue.keys(),
-    ];
-    const changed = [...new Set(toLookAt)].filter((name) => this.observe(name));
-    return { changed, waitMs: policies.some(isWarning) ? reviewMs : idleReviewMs };
+    const toLookAt = [...named, ...this.#due.takeDue(this.#options.healthNowMs()), ...this.#overdue.keys()];
+    const changed = [...new Set(toLookAt)].filter((name) => this.#lookAt(name));
+    return { changed, waitMs: isWarned ? reviewMs : idleReviewMs };
   }
 
-  #named(policies: readonly NodePolicy[]): Iterable<string> {
-    return policies.some(isWarning) ? this.#options.names() : [];
+  /** A node that is new, or may have another policy, is looked at with the next review. */
+  onNode(change: Change<NodeView>): void {
+    const { object: node } = change;
+    const isNew = change.kind === 'added' || (change.kind === 'modified' && change.previous.labels !== node.labels);
+    if (isNew && this.#appliedTo(node.name) !== undefined) this.#due.set(node.name, this.#options.healthNowMs());
   }
 
-  /** Takes the current state of a node; returns whether it became or ceased to be overdue. May be called at any time. */
+  /** An exception concerns this node only. */
+  #lookAt(name: string): boolean {
+    try {
+      return this.observe(name);
+    } catch (error) {
+      this.#options.decisions.note(evaluationFailed('early warning', name, error));
+      return false;
+    }
+  }
+
+  /** Takes the current state of a node; returns whether its annotation may have to change. May be called at any time. */
   observe(name: string): boolean {
+    const seen = this.#see(name);
+    this.#schedule(name, seen);
+    if (seen === undefined) return this.#end(name, this.#withoutRule(name));
+    const state = this.#stateOf(seen);
+    if (state !== 'overdue') return this.#end(name, state);
+    const isNew = this.#begin(seen);
+    return this.#annotate(seen) || isNew;
+  }
+
+  /** Undefined: no rule applies to the node, or it has sent no heartbeat yet. */
+  #see(name: string): Seen | undefined {
     const node = this.#options.nodes.get(name);
     const applied = this.#appliedTo(name);
-    const { monotonicMs } = this.#options.healthNow();
-    if (node === undefined || applied === undefined) {
-      this.#due.remove(name);
-      return this.#end(name, node === undefined ? 'gone' : 'policy');
-    }
-    const heartbeat = this.#options.heartbeatOf(node);
-    const dueMs = heartbeat === undefined ? -Infinity : overdueFromMs(heartbeat, applied.rule);
-    // Silent for long without being overdue: Unknown, in maintenance, or without a status.
-    this.#due.set(name, dueMs > monotonicMs ? dueMs : monotonicMs + applied.rule.afterMs);
-    if (heartbeat === undefined || !this.#isOverdue(node, applied.rule))
-      return this.#end(name, endOf(node, dueMs <= monotonicMs));
-    return this.#begin(node, heartbeat, applied);
+    const heartbeat = node && applied && this.#options.heartbeatOf(node);
+    return heartbeat && { node, heartbeat, ...applied };
   }
 
-  /** Whether the last heartbeat of a node that is not Unknown is so old by now. */
-  #isOverdue(node: NodeView, rule: EarlyWarningRule): boolean {
-    const { heartbeatOf, isMaintained, healthNow } = this.#options;
-    const heartbeat = heartbeatOf(node);
-    if (heartbeat === undefined || isUnknown(node)) return false;
-    return overdueFromMs(heartbeat, rule) <= healthNow().monotonicMs && !isMaintained(node.name);
+  #withoutRule(name: string): OverdueEnd {
+    return this.#options.nodes.get(name) === undefined ? 'gone' : 'withdrawn';
   }
 
-  #begin(node: NodeView, { atMs, graceMs }: LastHeartbeat, { policy, rule }: Applied): boolean {
-    if (this.#overdue.has(node.name)) return false;
-    const { healthNow, decisions, clock, recorder } = this.#options;
-    const { monotonicMs, wallMs } = healthNow();
-    const silentMs = monotonicMs - atMs;
+  /** A silent node that is not overdue is in maintenance, or silent for longer than its grace period. */
+  #schedule(name: string, seen: Seen | undefined): void {
+    if (seen === undefined) return void this.#due.remove(name);
+    const nowMs = this.#options.healthNowMs();
+    const dueMs = overdueFromMs(seen);
+    this.#due.set(name, dueMs > nowMs ? dueMs : nowMs + idleReviewMs);
+  }
+
+  #stateOf(seen: Seen): 'overdue' | OverdueEnd {
+    const { node, heartbeat } = seen;
+    const known = this.#overdue.get(node.name);
+    if (known !== undefined && known.uid !== node.uid) return 'gone';
+    if (known !== undefined && known.sinceMs !== heartbeat.wallMs) return 'heartbeat';
+    const nowMs = this.#options.healthNowMs();
+    if (nowMs - heartbeat.atMs > heartbeat.graceMs) return 'silent';
+    return overdueFromMs(seen) <= nowMs && !this.#options.isMaintained(node.name) ? 'overdue' : 'withdrawn';
+  }
+
+  /** False if it was overdue before. */
+  #begin({ node, heartbeat: { atMs, wallMs, graceMs }, policy }: Seen): boolean {
+    const known = this.#overdue.get(node.name);
+    this.#overdue.set(node.name, { policy, sinceMs: wallMs, uid: node.uid, isAnnotated: known?.isAnnotated ?? false });
+    if (known !== undefined) return false;
+    const { healthNowMs, decisions, clock, recorder } = this.#options;
+    const silentMs = healthNowMs() - atMs;
     const leftMs = Math.max(0, graceMs - silentMs);
-    this.#overdue.set(node.name, {
-      policy,
-      sinceMs: wallMs - silentMs,
-      isAnnotated: rule.annotate && this.#annotated() < annotatedMax,
-    });
     decisions.note({ kind: 'node-overdue', node: node.name, policy, silentMs, leftMs });
     if (this.#events.tryTake(clock.monotonicMs())) recorder.record(nodeOverdue(node, { silentMs, leftMs }));
     return true;
+  }
+
+  /** Whether the node is annotated from now on: not too many are at once. */
+  #annotate({ node: { name }, rule }: Seen): boolean {
+    const overdue = this.#overdue.get(name);
+    if (overdue === undefined || overdue.isAnnotated || !rule.annotate || !this.#options.mayAnnotate(name))
+      return false;
+    overdue.isAnnotated = this.#annotations.tryTake(this.#options.clock.monotonicMs());
+    return overdue.isAnnotated;
   }
 
   #end(name: string, why: OverdueEnd): boolean {
@@ -145,28 +190,30 @@ export class OverdueNodes {
     return true;
   }
 
-  #annotated(): number {
-    let count = 0;
-    for (const { isAnnotated } of this.#overdue.values()) count += isAnnotated ? 1 : 0;
-    return count;
-  }
-
   /** The warning about a node; undefined: none. */
   of(name: string): OverdueNode | undefined {
     return this.#overdue.get(name);
   }
 
   /**
-   * The value that the annotation of a node is to get; null: it is to be removed; undefined: it is as it should be. It stays while
-   * the node is Unknown, which was to be announced. A new leader, which has not looked at the node yet, removes no true one.
+   * The value that the annotation of a node is to get; null: it is to be removed; undefined: it is as it should be. One that names the
+   * last heartbeat stays until a later one, in whatever process, and while the node is Unknown, which it announced.
    */
   wantedAnnotation(node: NodeView): string | null | undefined {
-    if (!this.#options.annotates) return undefined;
-    const overdue = this.#overdue.get(node.name);
-    if (overdue?.isAnnotated === true) return node.overdue === undefined ? formatTime(overdue.sinceMs) : undefined;
-    if (node.overdue === undefined || isUnknown(node)) return undefined;
-    const applied = this.#appliedTo(node.name);
-    return applied?.rule.annotate === true && this.#isOverdue(node, applied.rule) ? undefined : null;
+    const { name, overdue: present } = node;
+    const overdue = this.#overdue.get(name);
+    if (present === undefined && overdue?.isAnnotated !== true) return undefined;
+    const last = this.#lastHeartbeatText(node);
+    if (present === last) return undefined;
+    if (overdue?.isAnnotated === true && last === formatTime(overdue.sinceMs)) return last;
+    return present === undefined ? undefined : null;
+  }
+
+  /** What the annotation names; undefined where no policy wants it. */
+  #lastHeartbeatText(node: NodeView): string | undefined {
+    if (this.#appliedTo(node.name)?.rule.annotate !== true) return undefined;
+    const heartbeat = this.#options.heartbeatOf(node);
+    return heartbeat && formatTime(heartbeat.wallMs);
   }
 
   /** Number of overdue nodes of each policy that warns. */
@@ -202,15 +249,9 @@ function isWarning({ earlyWarning }: NodePolicy): boolean {
 }
 
 /** Not within the time in which a healthy node may send none, whatever the rule says. */
-function overdueFromMs({ atMs, renewsWithinMs }: LastHeartbeat, { afterMs }: EarlyWarningRule): number {
+function overdueFromMs({
+  heartbeat: { atMs, renewsWithinMs },
+  rule: { afterMs },
+}: Pick<Seen, 'heartbeat' | 'rule'>): number {
   return atMs + Math.max(afterMs, renewsWithinMs);
-}
-
-function isUnknown({ conditions }: NodeView): boolean {
-  return findCondition(conditions, 'Ready')?.status === 'Unknown';
-}
-
-function endOf(node: NodeView, isSilent: boolean): OverdueEnd {
-  if (!isSilent) return 'heartbeat';
-  return isUnknown(node) ? 'unknown' : 'maintenance';
 }

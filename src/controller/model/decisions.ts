@@ -270,7 +270,7 @@ export type Decision =
   /** A node is emptied although the breaker of its policy is open. */
   | Of<'overflow-admitted', { node: string; policy: string; ratePerHour: number }>
   | Of<'labels-set', { node: string; labels: Labels }>
-  /** No heartbeat for longer than the policy waits; Unknown in `leftMs` without one. */
+  /** No heartbeat for longer than the policy waits; its grace period ends in `leftMs`. */
   | Of<'node-overdue', { node: string; policy: string; silentMs: number; leftMs: number }>
   | Of<'node-overdue-ended', { node: string; why: OverdueEnd }>
   | Of<'pod-marked-not-ready', { pod: string; node: string }>

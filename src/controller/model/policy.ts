@@ -73,12 +73,15 @@ export interface EarlyWarningRule {
 /** A node without a heartbeat for longer than an {@link EarlyWarningRule} waits, which is not Unknown yet. */
 export interface OverdueNode {
   readonly policy: string;
-  /** Wall time of its last heartbeat, as observed. */
+  /** Wall time of its last heartbeat, as its kubelet wrote it. */
   readonly sinceMs: number;
 }
 
-/** `heartbeat`: it sent one. `unknown`: it became Unknown, as announced. `policy`: no rule applies to it any more. */
-export type OverdueEnd = 'heartbeat' | 'unknown' | 'maintenance' | 'gone' | 'policy';
+/**
+ * `heartbeat`: the node sent one. `silent`: its grace period is over, as announced. `withdrawn`: it is in planned maintenance, or no
+ * rule calls it overdue any more.
+ */
+export type OverdueEnd = 'heartbeat' | 'silent' | 'withdrawn' | 'gone';
 
 /** Windows in which a policy has other settings. */
 export interface PolicySchedule {

@@ -2,7 +2,7 @@
 // before its taint is written. Removing a taint, or replacing one by the other, evicts no pod and is not rate-limited.
 import type { NodeEvictor } from '../model/node-evictor.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
-import type { Taint, TaintChange } from '../../machinery/api/taints.ts';
+import { sameTaint, type Taint, type TaintChange } from '../../machinery/api/taints.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
 import { zoneLevels } from '../../machinery/api/zone.ts';
 import type { RateLimitedQueue } from '../../machinery/queueing/rate-limited-queue.ts';
@@ -276,9 +276,11 @@ export class NoExecuteTainter implements NodeEvictor {
     return outcome;
   }
 
+  /** A webhook may have taken NoSchedule taints out of the change: only what the answer showed is noted. */
   #note(node: string, change: TaintChange, why: TaintReason): void {
+    const carried = this.#options.nodes.get(node)?.taints;
     for (const effect of ['NoExecute', 'NoSchedule']) {
-      const { add, remove } = onlyWith(effect, change);
+      const { add, remove } = shownIn(carried, onlyWith(effect, change));
       if (add.length + remove.length === 0) continue;
       const added = add.map(({ key }) => `${key}:${effect}`);
       const removed = remove.map(({ key }) => `${key}:${effect}`);
@@ -349,6 +351,13 @@ export class NoExecuteTainter implements NodeEvictor {
 function endingOf(outcome: WriteOutcome | undefined): 'done' | 'not-done' | 'unanswered' {
   if (outcome === undefined || mayHaveBeenDone(outcome)) return 'unanswered';
   return outcome.result === 'written' || outcome.result === 'gone' ? 'done' : 'not-done';
+}
+
+/** The part of the change that a node with these taints shows; all of it if they are not known. */
+function shownIn(carried: readonly Taint[] | undefined, { add, remove }: TaintChange): TaintChange {
+  if (carried === undefined) return { add, remove };
+  const has = (taint: Taint): boolean => carried.some((own) => sameTaint(own, taint));
+  return { add: add.filter(has), remove: remove.filter((taint) => !has(taint)) };
 }
 
 function onlyWith(effect: string, { add, remove }: TaintChange): TaintChange {

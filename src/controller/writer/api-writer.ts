@@ -14,15 +14,10 @@ import { LinkedAbort } from '../../machinery/supervision/abort.ts';
 import type { ClosableWriter, Command, StillWanted, WriteFailure, WriteOutcome } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import { classifyEvictionRefusal } from './classify-eviction-refusal.ts';
+import { DroppedWrites } from './dropped-writes.ts';
 import { WriteTurns } from './write-turns.ts';
 import { changesNothing, type DeleteRequest, type PatchRequest, planRequest } from './plan-request.ts';
 import { nodeShows, podShows } from './shows-change.ts';
-
-/**
- * A change that the answer does not show is not written again before this time, whatever is evaluated meanwhile: the next
- * answer will most likely not show it either. As the monitor period of kube-controller-manager (0085).
- */
-const notAppliedRetryMs = 5_000;
 
 export interface ApiWriterOptions {
   readonly api: Pick<KubeReader, 'get'> & Pick<KubeWriter, 'patch' | 'delete' | 'evict'>;
@@ -38,6 +33,8 @@ export interface ApiWriterOptions {
   /** Aborts requests in flight when the process must stop at once. */
   readonly signal: AbortSignal;
 }
+
+const notApplied = { result: 'failed', reason: 'not-applied', retryAfterMs: undefined } as const;
 
 interface WriteOptions {
   readonly signal: AbortSignal;
@@ -57,6 +54,7 @@ type Presence = 'present' | 'gone' | 'unknown' | 'aborted';
 export class ApiWriter implements ClosableWriter {
   readonly #options: ApiWriterOptions;
   readonly #turns: WriteTurns;
+  readonly #dropped = new DroppedWrites();
   #closed = false;
 
   constructor(options: ApiWriterOptions) {
@@ -100,7 +98,8 @@ export class ApiWriter implements ClosableWriter {
     // Leadership that is paused after a suspend may resume: the work is kept. If it is lost, the loops are ended.
     if (!this.#options.leadership.holds()) return { result: 'failed', reason: 'aborted', retryAfterMs: undefined };
     if (!isWanted()) return { result: 'unwanted' };
-    if (changesNothing(command)) return { result: 'written' };
+    const known = this.#knownOutcome(command);
+    if (known !== undefined) return known;
     let mayBeSent = false;
     const beforeSending = (): boolean => {
       mayBeSent = isWanted();
@@ -112,6 +111,12 @@ export class ApiWriter implements ClosableWriter {
       const isGivenUp = signal.aborted && !this.#options.signal.aborted && !mayBeSent;
       return withdrawn || isGivenUp ? { result: 'unwanted' } : this.#refused(command, asApiError(error), signal);
     }
+  }
+
+  /** The outcome of a command that needs no request, or is not to be sent yet. */
+  #knownOutcome(command: Command): WriteOutcome | undefined {
+    if (changesNothing(command)) return { result: 'written' };
+    return this.#dropped.isWaiting(command, this.#options.clock.monotonicMs()) ? notApplied : undefined;
   }
 
   async #request(command: Command, options: WriteOptions): Promise<WriteOutcome> {
@@ -136,8 +141,12 @@ export class ApiWriter implements ClosableWriter {
     const patch = { type: 'strategic-merge', body } as const;
     const options = subresource === undefined ? write : { ...write, subresource };
     const answer = await this.#options.api.patch(resource, nameOf(request), patch, options);
-    if (this.#remember(command, answer).showsChange) return { result: 'written' };
-    return this.#fail(command, { reason: 'not-applied', retryAfterMs: notAppliedRetryMs });
+    if (this.#remember(command, answer).showsChange) {
+      this.#dropped.noteShown(command);
+      return { result: 'written' };
+    }
+    this.#dropped.noteDropped(command, this.#options.clock.monotonicMs());
+    return this.#fail(command, notApplied);
   }
 
   /** The list of taints is replaced: where the cache has a part of it, all are read, in the version that was evaluated. */

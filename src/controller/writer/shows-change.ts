@@ -1,3 +1,4 @@
+import { type Condition, findCondition } from '../../machinery/api/conditions.ts';
 import { ownValue } from '../../machinery/api/json-map.ts';
 import { type NodeView, overdueAnnotation } from '../../machinery/api/node.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
@@ -16,14 +17,23 @@ export function nodeShows(command: NodeCommand, answer: NodeView): boolean {
   const has = (taint: Taint): boolean => taints.some(({ key, effect }) => key === taint.key && effect === taint.effect);
   switch (command.kind) {
     case 'change-taints':
-      return command.add.every(has) && !command.remove.some(has);
+      return decisiveOf(command.add).every(has) && !decisiveOf(command.remove, command.add).some(has);
     case 'set-node-conditions':
-      return command.conditions.every((written) =>
-        conditions.some(({ type, status }) => type === written.type && status === written.status),
-      );
+      return isUnknown(conditions) || !isUnknown(command.conditions);
     case 'set-node-metadata':
       return metadataShows(command, answer);
   }
+}
+
+/** A NoExecute taint evicts pods, whatever became of the NoSchedule taints that were written with it. */
+function decisiveOf(taints: readonly Taint[], added: readonly Taint[] = taints): readonly Taint[] {
+  const isEvicting = added.some(({ effect }) => effect === 'NoExecute');
+  return isEvicting ? taints.filter(({ effect }) => effect === 'NoExecute') : taints;
+}
+
+/** The other conditions of a silent node follow from this one, and are written with it only. */
+function isUnknown(conditions: readonly Condition[]): boolean {
+  return findCondition(conditions, 'Ready')?.status === 'Unknown';
 }
 
 /** Of annotations only those that are read. */

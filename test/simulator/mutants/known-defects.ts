@@ -104,6 +104,11 @@ export const knownDefects: readonly Mutant[] = [
     replace: 'get: (key) => store.get(key),\n    byIndex:',
     also: [
       {
+        file: 'controller/pod-readiness/pod-marking-queues.ts',
+        find: 'return this.#options.clock.monotonicMs() - mark.atMs < lostMarkMs;',
+        replace: 'return false;',
+      },
+      {
         file: 'controller/acting-stages.ts',
         find: 'return answers.size === 0 ? stored :',
         replace: 'return answers.size >= 0 ? stored :',

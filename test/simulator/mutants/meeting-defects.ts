@@ -153,7 +153,7 @@ export const meetingDefects: readonly Mutant[] = [
     name: 'warning-late',
     what: 'only the resync finds that a heartbeat is overdue',
     file: 'controller/early-warning/overdue-nodes.ts',
-    find: '...this.#due.takeDue(this.#options.healthNow().monotonicMs),',
+    find: '...this.#due.takeDue(this.#options.healthNowMs()),',
     replace: '',
   },
   {
