@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { regressionSeeds } from '../regression-seeds.ts';
 import { mutants } from './mutants.ts';
 import type { Mutant } from './mutant.ts';
 import type { Found } from './search.ts';
@@ -11,14 +12,13 @@ const usage = `npm run test:sim:mutants -- [options]
 
   --only NAME      only this mutant; may be given several times
   --seeds-max N    seeds for each mutant (default 2000)
-  --from S         first seed (default 1)
+  --from S         first seed; absent: 1 to 200, the regression seeds, and from 201 on
   --jobs J         processes (default 2)
 `;
 
 interface Options {
   readonly mutants: readonly Mutant[];
-  readonly fromSeed: number;
-  readonly seedsMax: number;
+  readonly seeds: readonly number[];
   readonly jobs: number;
 }
 
@@ -46,10 +46,18 @@ function parseOptions(argv: readonly string[]): Options {
   if (unknown !== undefined) throw new Error(`--only: no mutant has this name (got ${unknown})`);
   return {
     mutants: only.length === 0 ? mutants : mutants.filter(({ name }) => only.includes(name)),
-    fromSeed: wholeOf('--from', values.from ?? '1'),
-    seedsMax: wholeOf('--seeds-max', values['seeds-max'] ?? '2000'),
+    seeds: seedsFrom(values.from, wholeOf('--seeds-max', values['seeds-max'] ?? '2000')),
     jobs: Math.max(1, wholeOf('--jobs', values.jobs ?? '2')),
   };
+}
+
+/** As continuous integration begins: a defect that the regression seeds find cannot come back. */
+const first = 200;
+
+function seedsFrom(from: string | undefined, seedsMax: number): readonly number[] {
+  const all = Array.from({ length: seedsMax }, (_, index) => wholeOf('--from', from ?? '1') + index);
+  if (from !== undefined) return all;
+  return [...all.slice(0, first), ...regressionSeeds.map(({ seed }) => seed), ...all.slice(first)].slice(0, seedsMax);
 }
 
 function wholeOf(option: string, text: string): number {
@@ -58,9 +66,9 @@ function wholeOf(option: string, text: string): number {
 }
 
 /** The first violation of these seeds, with the mutant, or without any if its name is empty. */
-function search(mutant: string, fromSeed: number, seedsMax: number): Promise<Found | undefined> {
+function search(mutant: string, seeds: readonly number[]): Promise<Found | undefined> {
   const file = (name: string): string => resolve(import.meta.dirname, name);
-  const args = ['--import', file('plant.ts'), file('search.ts'), String(fromSeed), String(seedsMax)];
+  const args = ['--import', file('plant.ts'), file('search.ts'), ...seeds.map(String)];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, SIMULATOR_MUTANT: mutant },
@@ -79,19 +87,18 @@ function search(mutant: string, fromSeed: number, seedsMax: number): Promise<Fou
 }
 
 /** Continues behind seeds that the code breaks without the mutant too. */
-async function hunt(mutant: Mutant, { fromSeed, seedsMax }: Options): Promise<Outcome> {
+async function hunt(mutant: Mutant, { seeds }: Options): Promise<Outcome> {
   const startedAtMs = performance.now();
-  const endSeed = fromSeed + seedsMax;
-  const outcome = (seed: number, found: Found | undefined): Outcome => {
-    return { mutant, seeds: seed - fromSeed, seconds: (performance.now() - startedAtMs) / 1_000, found };
+  const outcome = (run: number, found: Found | undefined): Outcome => {
+    return { mutant, seeds: run, seconds: (performance.now() - startedAtMs) / 1_000, found };
   };
-  for (let seed = fromSeed; seed < endSeed; ) {
-    const found = await search(mutant.name, seed, endSeed - seed);
+  for (let run = 0; run < seeds.length; ) {
+    const found = await search(mutant.name, seeds.slice(run));
     if (found === undefined) break;
-    seed = found.seed + 1;
-    if ((await search('', found.seed, 1)) === undefined) return outcome(seed, found);
+    run = seeds.indexOf(found.seed) + 1;
+    if ((await search('', [found.seed])) === undefined) return outcome(run, found);
   }
-  return outcome(endSeed, undefined);
+  return outcome(seeds.length, undefined);
 }
 
 function describe({ mutant, seeds, seconds, found }: Outcome): string {

@@ -8,13 +8,12 @@ export interface Found {
   readonly violation: Violation;
 }
 
-async function search(fromSeed: number, seedsMax: number): Promise<Found | undefined> {
-  for (let seed = fromSeed; seed < fromSeed + seedsMax; seed += 1) {
+async function search(seeds: readonly number[]): Promise<Found | undefined> {
+  for (const seed of seeds) {
     const { violation } = await runPlan(planRun(seed));
     if (violation !== undefined) return { seed, violation };
   }
   return undefined;
 }
 
-const [fromSeed = 0, seedsMax = 0] = process.argv.slice(2).map(Number);
-process.stdout.write(JSON.stringify((await search(fromSeed, seedsMax)) ?? null));
+process.stdout.write(JSON.stringify((await search(process.argv.slice(2).map(Number))) ?? null));
