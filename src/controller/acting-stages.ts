@@ -267,7 +267,13 @@ function heartbeatOf({ name, uid }: NodeView, { health, policies }: ObservingSta
   const written = [record.lease?.renewTime, record.readyHeartbeat].map((text) => parseTimestamp(text) ?? -Infinity);
   const wallMs = Math.max(...written);
   if (wallMs === -Infinity) return undefined;
-  return { atMs: record.heartbeatAtMs, wallMs, graceMs, renewsWithinMs: renewsWithinMs({ ...record, graceMs }) };
+  return {
+    atMs: record.heartbeatAtMs,
+    wallMs,
+    isObserved: record.heartbeatSinceUnknown && record.channel !== 'full-disruption-end',
+    graceMs,
+    renewsWithinMs: renewsWithinMs({ ...record, graceMs }),
+  };
 }
 
 function buildMarkingQueues(stages: ObservingStages, { clock, meter }: NodeLifecycleOptions): PodMarkingQueues {

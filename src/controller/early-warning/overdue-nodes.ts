@@ -29,6 +29,8 @@ export interface LastHeartbeat {
   readonly atMs: number;
   /** As its kubelet wrote it, in wall time: another value is another heartbeat, for every process. */
   readonly wallMs: number;
+  /** This process has received it. */
+  readonly isObserved: boolean;
   /** The next one is sent within this time by a healthy node. */
   readonly renewsWithinMs: number;
   readonly graceMs: number;
@@ -97,7 +99,7 @@ export class OverdueNodes {
     const named = policies === this.#followed || !isWarned ? [] : this.#options.names();
     this.#followed = policies;
     const toLookAt = [...named, ...this.#due.takeDue(this.#options.healthNowMs()), ...this.#overdue.keys()];
-    const changed = [...new Set(toLookAt)].filter((name) => this.#lookAt(name));
+    const changed = [...new Set(toLookAt)].filter((name) => this.observe(name));
     return { changed, waitMs: isWarned ? reviewMs : idleReviewMs };
   }
 
@@ -108,18 +110,20 @@ export class OverdueNodes {
     if (isNew && this.#appliedTo(node.name) !== undefined) this.#due.set(node.name, this.#options.healthNowMs());
   }
 
-  /** An exception concerns this node only. */
-  #lookAt(name: string): boolean {
+  /**
+   * Takes the current state of a node; returns whether its annotation may have to change. May be called at any time. An exception
+   * concerns this node only.
+   */
+  observe(name: string): boolean {
     try {
-      return this.observe(name);
+      return this.#observe(name);
     } catch (error) {
       this.#options.decisions.note(evaluationFailed('early warning', name, error));
       return false;
     }
   }
 
-  /** Takes the current state of a node; returns whether its annotation may have to change. May be called at any time. */
-  observe(name: string): boolean {
+  #observe(name: string): boolean {
     const seen = this.#see(name);
     this.#schedule(name, seen);
     if (seen === undefined) return this.#end(name, this.#withoutRule(name));
@@ -153,8 +157,8 @@ export class OverdueNodes {
     const { node, heartbeat } = seen;
     const known = this.#overdue.get(node.name);
     if (known !== undefined && known.uid !== node.uid) return 'gone';
-    if (known !== undefined && known.sinceMs !== heartbeat.wallMs) return 'heartbeat';
     const nowMs = this.#options.healthNowMs();
+    if (known !== undefined && (known.sinceMs !== heartbeat.wallMs || isRecent(heartbeat, nowMs))) return 'heartbeat';
     if (nowMs - heartbeat.atMs > heartbeat.graceMs) return 'silent';
     return overdueFromMs(seen) <= nowMs && !this.#options.isMaintained(node.name) ? 'overdue' : 'withdrawn';
   }
@@ -209,11 +213,12 @@ export class OverdueNodes {
     return present === undefined ? undefined : null;
   }
 
-  /** What the annotation names; undefined where no policy wants it. */
+  /** What the annotation names; undefined where no policy wants it, or a heartbeat has just come. */
   #lastHeartbeatText(node: NodeView): string | undefined {
     if (this.#appliedTo(node.name)?.rule.annotate !== true) return undefined;
     const heartbeat = this.#options.heartbeatOf(node);
-    return heartbeat && formatTime(heartbeat.wallMs);
+    const isOld = heartbeat !== undefined && !isRecent(heartbeat, this.#options.healthNowMs());
+    return isOld ? formatTime(heartbeat.wallMs) : undefined;
   }
 
   /** Number of overdue nodes of each policy that warns. */
@@ -246,6 +251,11 @@ export class OverdueNodes {
 
 function isWarning({ earlyWarning }: NodePolicy): boolean {
   return earlyWarning !== undefined;
+}
+
+/** Also where the clock of the kubelet was set back, so that its heartbeats name an earlier time. */
+function isRecent({ isObserved, atMs, renewsWithinMs }: LastHeartbeat, nowMs: number): boolean {
+  return isObserved && nowMs - atMs < renewsWithinMs;
 }
 
 /** Not within the time in which a healthy node may send none, whatever the rule says. */

@@ -73,6 +73,8 @@ export class FlappingChecker {
       return;
     }
     if (hasHealthTaint(node) || !this.#impaired.delete(name)) return;
+    // As when it registered: no recovery counts without a policy that says so.
+    if (this.#world.config.policies.every(({ flapping }) => flapping === undefined)) return;
     this.#recoveries.set(name, (this.#recoveries.get(name) ?? 0) + 1);
   }
 

@@ -308,6 +308,13 @@ export const furtherDefects: readonly Mutant[] = [
     file: 'machinery/queueing/work-queue.ts',
     find: "case 'forget':\n        this.#forgetFailures(key);",
     replace: "case 'forget':",
+    also: [
+      {
+        file: 'machinery/queueing/work-queue.ts',
+        find: 'this.#forgetFailures(key);\n    return this.#addedMeanwhile',
+        replace: 'return this.#addedMeanwhile',
+      },
+    ],
   },
   {
     name: 'silent-nodes-read-again-and-again',
