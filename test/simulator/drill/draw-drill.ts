@@ -10,6 +10,7 @@ import {
   planBudgetDrill,
   planCooldownDrill,
   planDeletionRateDrill,
+  planDeniedDeletionsDrill,
   planEqualClaimsDrill,
   planFlappingDrill,
   planLostVerbDrill,
@@ -84,9 +85,14 @@ const overflowShare = 0.02;
 const warningSource = 0x8_04;
 const warningShare = 0.02;
 
+/** Seed of the random source of drills with denied deletions; with it the seeds that say what they find keep their drill. */
+const deniedSource = 0x9_02;
+const deniedShare = 0.02;
+
 /** Undefined where the cluster is too small for what was drawn. */
 export function drawDrill(seed: number, cluster: DrillCluster): Drill | undefined {
   return (
+    drawFrom(new SeededRandom(seed ^ deniedSource), deniedShare, [planDeniedDeletionsDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ warningSource), warningShare, [planEarlyWarningDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ overflowSource), overflowShare, [planOverflowDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ windowSource), windowShare, [planWindowDrill], cluster) ??

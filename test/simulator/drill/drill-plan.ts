@@ -102,6 +102,8 @@ export interface Drill {
   readonly deletionRate?: { readonly nodes: readonly string[]; readonly perSecond: number };
   /** So many pods of these nodes, which are silent, may be evicted within an hour, which no drill takes. */
   readonly hourlyLimit?: { readonly nodes: readonly string[]; readonly max: number };
+  /** Nodes whose pods cannot be deleted: the requests are denied. */
+  readonly denied?: readonly string[];
   /** A node that recovers again and again, and is released by this time. */
   readonly flapped?: { readonly node: string; readonly rule: FlappingRule; readonly isReleasedByMs: number };
   /** Its lease cannot be read by name: it is not Unknown before the hold for that is over. */

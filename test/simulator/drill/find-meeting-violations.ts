@@ -29,6 +29,7 @@ const checks: readonly Check[] = [
   findSlowDeletions,
   findOtherNumbers,
   findWrongLevels,
+  findImpatience,
   findUnreleased,
 ];
 
@@ -292,6 +293,25 @@ function findOtherNumbers(context: DrillContext): readonly DrillViolation[] {
   if (evicted <= max && (evicted === max || late.length === 0)) return [];
   const text = `${evicted} pods were evicted, at most ${max} may be, and ${late.length} more are due`;
   return [{ invariant: 'hourly-limit', subject: nodes.join(), text }];
+}
+
+const minuteMs = 60_000;
+/** Nine by a backoff that doubles from 100 ms to 30 s, and as many when a replica begins to lead. */
+const deniedMax = 14;
+
+/** A request that is denied is repeated with backoff, whatever it waits for in between. */
+function findImpatience({ drill: { denied }, record }: DrillContext): readonly DrillViolation[] {
+  if (denied === undefined) return [];
+  return [...record.pods.values()].flatMap(({ key: subject, node, deletes }) => {
+    const inAMinute = deletes.map(
+      (fromMs) => deletes.filter((atMs) => atMs >= fromMs && atMs < fromMs + minuteMs).length,
+    );
+    const most = Math.max(0, ...inAMinute);
+    if (!denied.includes(node) || most <= deniedMax) return [];
+    return [
+      { invariant: 'denied-backs-off', subject, text: `${most} requests to delete it within a minute, each denied` },
+    ];
+  });
 }
 
 /** Each further recovery of a node that is kept raises its level by one. */

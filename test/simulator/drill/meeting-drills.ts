@@ -289,6 +289,22 @@ export function planLostVerbDrill(random: Random, cluster: DrillCluster): Drill 
   return { name: 'lost-verb', acts, durationMs, stuck: [], ...(areNodesUnreadable && { areNodesUnreadable }) };
 }
 
+/** Deletions that are denied wait for tokens too: a wait is no success that ends the backoff. */
+export function planDeniedDeletionsDrill(random: Random, cluster: DrillCluster): Drill | undefined {
+  const nodes = drawNodes(random, cluster);
+  if (nodes.length === 0) return undefined;
+  const silentMs = cluster.graceMs + taintedMs + toleratedMs;
+  const durationMs = silentMs + tailMs;
+  const code = oneOf(random, [403, 500] as const);
+  const denied = { kind: 'error-answers', code, from: 'server', retryAfterMs: undefined, rate: 1 } as const;
+  const acts: readonly PlannedFault[] = [
+    inForce(makePolicies(nodes, { podDeletionsPerSecond: 1 }), durationMs),
+    { atMs: 50, forMs: durationMs, fault: { ...denied, verb: 'delete', resource: 'pods' } },
+    silenceOf(nodes, preparedMs, silentMs),
+  ];
+  return { name: 'denied-deletions', acts, durationMs, stuck: nodes, denied: nodes };
+}
+
 function makePolicies(nodes: readonly string[], fields: Partial<NodePolicy>): readonly NodePolicy[] {
   return [{ ...makePolicy(nodes, 'Enforce'), ...fields }];
 }

@@ -41,10 +41,10 @@ function older(seed: number): string | undefined {
   return planDrill(new SeededRandom(seed ^ 0xd1_11), cluster)?.name;
 }
 
-test('more than two of five seeds have the drill that they had first, the regression seeds among them', () => {
+test('about two of five seeds have the drill that they had first, the regression seeds among them', () => {
   const had = seeds.filter((seed) => older(seed) !== undefined);
   const kept = had.filter((seed) => drawDrill(seed, cluster)?.name === older(seed));
-  assert.ok(kept.length > 0.4 * had.length && kept.length < 0.5 * had.length, `${kept.length} of ${had.length}`);
+  assert.ok(kept.length > 0.37 * had.length && kept.length < 0.5 * had.length, `${kept.length} of ${had.length}`);
   for (const seed of [45, 1019, 1000714, 1000725, 1000769])
     if (older(seed) !== undefined) assert.equal(drawDrill(seed, cluster)?.name, older(seed), `seed ${seed}`);
 });
@@ -80,7 +80,7 @@ test('one seed of twenty has a drill that repeats something, and no regression s
   for (const name of ofRepetitions) assert.ok(drawn.has(name), name);
 });
 
-for (const name of ['window', 'overflow', 'early-warning'])
+for (const name of ['window', 'overflow', 'early-warning', 'denied-deletions'])
   test(`one seed of fifty has the drill ${name}, and no regression seed from before it`, () => {
     const has = (seed: number): boolean => drawDrill(seed, cluster)?.name === name;
     const share = moreSeeds.filter(has).length / moreSeeds.length;
