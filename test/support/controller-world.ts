@@ -111,6 +111,8 @@ export class ControllerWorld {
   podsFrozen = false;
   /** A webhook changes each patch of these so that it changes nothing, and the API server answers with the object as it is. */
   readonly dropsPatchesOf = new Set<string>();
+  /** By how much the clock of a kubelet differs, in milliseconds. */
+  readonly kubeletClocksMs = new Map<string, number>();
   /** From the next restart on. */
   canaryLease: CanaryLease | undefined;
   lifecycle: NodeLifecycle;
@@ -560,7 +562,7 @@ export class ControllerWorld {
       },
       spec: {
         leaseDurationSeconds: this.#leaseDurations.get(name) ?? 40,
-        renewTime: formatMicroTime(this.clock.nowMs()),
+        renewTime: formatMicroTime(this.clock.nowMs() + (this.kubeletClocksMs.get(name) ?? 0)),
       },
     };
     this.#apiLeases.set(name, transformLease(lease));
