@@ -40,12 +40,14 @@ export class AwaitedReplacements {
     if (key === undefined) return;
     this.#giveUp(nowMs);
     const awaited = this.#awaited.get(key) ?? { evicted: [], created: new Set<string>() };
+    this.#awaited.delete(key); // the newest last
     this.#awaited.set(key, awaited);
     awaited.evicted.push({ fault, atMs: nowMs });
     this.#count += 1;
   }
 
   observe(change: Change<PodView>, nowMs: number): void {
+    this.#giveUp(nowMs);
     if (this.#awaited.size === 0) return;
     const { object: pod } = change;
     const key = templateOf(pod);
@@ -64,7 +66,12 @@ export class AwaitedReplacements {
     if (nowMs - first.atMs <= awaitedMs) this.#onReplaced(first.fault);
   }
 
-  /** Templates are in the order in which they were first awaited. */
+  /** Number of evicted pods whose replacement is awaited. */
+  get size(): number {
+    return this.#count;
+  }
+
+  /** Templates are in the order in which they were last awaited. */
   #giveUp(nowMs: number): void {
     for (const [key, { evicted }] of this.#awaited) {
       const newest = evicted.at(-1)?.atMs ?? -Infinity;
