@@ -6,16 +6,16 @@ import { isOlder } from '../machinery/api/resource-version.ts';
 import { parseTimestamp } from '../machinery/api/timestamps.ts';
 import type { StoreReader } from '../machinery/informer/informer.ts';
 import { MutationCache } from '../machinery/informer/mutation-cache.ts';
-import { type LastHeartbeat, OverdueNodes } from './early-warning/overdue-nodes.ts';
+import { OverdueNodes } from './early-warning/overdue-nodes.ts';
 import { FlappingWatch } from './flapping/flapping-watch.ts';
-import { graceOf, readyOf } from './health/assess-node.ts';
+import { readyOf } from './health/assess-node.ts';
 import type { HealthRecord } from './health/health-record.ts';
 import type { NodeLifecycleOptions } from './lifecycle-options.ts';
 import { LiveNodes } from './live-nodes.ts';
 import type { ClosableWriter, PodSource } from './model/commands.ts';
 import { evaluationFailed } from './model/decisions.ts';
 import type { NodeEvictor } from './model/node-evictor.ts';
-import { renewsWithinMs } from './model/renewals.ts';
+import { type LastHeartbeat, renewsWithinMs } from './model/renewals.ts';
 import type { ObservingStages } from './observing-stages.ts';
 import { EvidenceWatch } from './out-of-service/evidence-watch.ts';
 import { OutOfServiceTainter } from './out-of-service/out-of-service-tainter.ts';
@@ -260,10 +260,15 @@ function buildOverdueNodes(stages: WritingStages, lifecycle: NodeLifecycleOption
   });
 }
 
-function heartbeatOf({ name, uid }: NodeView, { health, policies }: ObservingStages): LastHeartbeat | undefined {
+/** Undefined: its kubelet has not posted a status yet. */
+export function heartbeatOf(
+  { name, uid }: NodeView,
+  { health }: Pick<ObservingStages, 'health'>,
+): LastHeartbeat | undefined {
   const record = health.get(name);
-  if (record?.uid !== uid || !record.hasReady) return undefined;
-  const { graceMs } = graceOf(record, policies.current(name));
+  const grace = health.graceOf(name);
+  if (record?.uid !== uid || !record.hasReady || grace === undefined) return undefined;
+  const { graceMs } = grace;
   const written = [record.lease?.renewTime, record.readyHeartbeat].map((text) => parseTimestamp(text) ?? -Infinity);
   const wallMs = Math.max(...written);
   if (wallMs === -Infinity) return undefined;

@@ -4,15 +4,23 @@ import type { NodeView } from '../machinery/api/node.ts';
 import type { PodView } from '../machinery/api/pod.ts';
 import type { Informer } from '../machinery/informer/informer.ts';
 import type { Ambient } from '../machinery/ports/ambient.ts';
+import type { Dialer } from '../machinery/ports/dialer.ts';
 import type { EventRecorder } from '../machinery/ports/event-recorder.ts';
 import type { Leadership } from '../machinery/ports/leadership.ts';
 import type { CanaryLease, LiveLeases } from '../machinery/ports/leases.ts';
 import type { Live } from '../machinery/ports/live.ts';
 import type { WriteLanes } from '../machinery/ports/write-lanes.ts';
 import type { ClosableWriter } from './model/commands.ts';
+import type { WitnessReports } from './model/detection.ts';
 import type { ControllerOptions, ControllerSelection, PodGcOptions } from './model/options.ts';
 import type { EvictionSource } from './taint-eviction/eviction-responders.ts';
 import type { ApiWriterOptions } from './writer/api-writer.ts';
+
+/** With what nodes without heartbeats are asked, and where standbys report the answers. */
+export interface Probing {
+  readonly dialer: Dialer;
+  readonly reports: WitnessReports;
+}
 
 export interface NodeLifecycleOptions extends Ambient {
   readonly options: Live<ControllerOptions>;
@@ -37,6 +45,8 @@ export interface NodeLifecycleOptions extends Ambient {
   readonly liveLeases: LiveLeases;
   /** Written while leading, to measure whether the lease watch lags; absent: disabled. */
   readonly canaryLease?: CanaryLease | undefined;
+  /** Absent: nodes are silent when their grace period is over, whatever their policy says. */
+  readonly probing?: Probing | undefined;
   readonly leadership: Leadership;
   readonly recorders: { readonly nodes: EventRecorder; readonly evictions: EventRecorder };
 }

@@ -30,6 +30,7 @@ import * as podReadiness from './pod-readiness/metrics.ts';
 import * as freshness from './freshness/metrics.ts';
 import type { NodeLifecycleOptions } from './lifecycle-options.ts';
 import { buildStages, type Stages } from './stages.ts';
+import * as detection from './detection/metrics.ts';
 import * as earlyWarning from './early-warning/metrics.ts';
 import * as flapping from './flapping/metrics.ts';
 import * as outOfService from './out-of-service/metrics.ts';
@@ -67,6 +68,7 @@ export const controllerMetrics: readonly MetricDefinition[] = [
     outOfService,
     flapping,
     earlyWarning,
+    detection,
     recoveryTimes,
     policies,
     holds,
@@ -140,9 +142,15 @@ export class NodeLifecycle {
     });
   }
 
-  /** Measures silence until the signal aborts, and writes nothing: for a standby with synced caches, before {@link lead}. */
-  standBy(signal: AbortSignal): Promise<void> {
-    return this.stages.freshness.follow(signal);
+  /**
+   * Measures silence until the signal aborts, and writes nothing but what it found for the leader: for a standby with synced caches,
+   * before {@link lead}.
+   */
+  async standBy(signal: AbortSignal): Promise<void> {
+    const { freshness, detection } = this.stages;
+    const { controllers, options } = this.#options;
+    const isDetecting = runningParts(controllers, options.current()).nodeLifecycle;
+    await Promise.all([freshness.follow(signal), ...(isDetecting ? [detection?.run('witness', signal)] : [])]);
   }
 
   /**
@@ -198,6 +206,7 @@ export class NodeLifecycle {
       this.#serveQueues(signal),
       loops.run(signal),
       this.#runWarnings(signal),
+      this.stages.detection?.run('leader', signal),
       marker.run(signal),
       ...(podEvictor === undefined ? [] : [podEvictor.run(signal)]),
     ]);
@@ -263,8 +272,9 @@ export class NodeLifecycle {
    */
   optionsChanged(changes: readonly SettingChange[]): void {
     this.stages.decisions.note({ kind: 'settings-changed', changes });
-    const { policies, health, monitor, evictor } = this.stages;
+    const { policies, health, monitor, evictor, detection } = this.stages;
     health.gracesChanged();
+    detection?.optionsChanged();
     // A policy may also hold, or hold no longer, the removal of taints from a healthy node.
     if (policies.takeChange()) {
       for (const name of monitor.names()) this.#observeByPolicy(name);

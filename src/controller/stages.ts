@@ -1,12 +1,23 @@
 // Builds the stages and connects them, in the order of construction. Dependencies between stages are passed as functions
 // (`isHeld`, `stateOf`): no stage imports another. Options may change at run time, so a stage gets them as a `Live` value.
-import { type ActingStages, buildActingStages } from './acting-stages.ts';
+import type { NodeView } from '../machinery/api/node.ts';
+import { type ActingStages, buildActingStages, heartbeatOf } from './acting-stages.ts';
+import { EarlyDetection } from './detection/early-detection.ts';
+import { ProbeRounds } from './detection/probe-rounds.ts';
+import { PodTargets } from './detection/pod-targets.ts';
+import { ProvenSilences } from './detection/proven-silences.ts';
+import { Suspects } from './detection/suspects.ts';
+import { WitnessReporter } from './detection/witness-reporter.ts';
+import { WitnessView } from './detection/witness-view.ts';
 import { OverdueAnnotator } from './early-warning/overdue-annotator.ts';
 import { FlappingTainter } from './flapping/flapping-tainter.ts';
 import { LeaseLoss } from './health/lease-loss.ts';
 import { SilenceConfirmer } from './health/silence-confirmer.ts';
 import { LabelKeeper } from './labels/label-keeper.ts';
-import type { NodeLifecycleOptions } from './lifecycle-options.ts';
+import { readyOf } from './health/assess-node.ts';
+import type { NodeLifecycleOptions, Probing } from './lifecycle-options.ts';
+import { podsByNode } from './model/indexes.ts';
+import type { LastHeartbeat } from './model/renewals.ts';
 import { MonitorPass } from './monitor-pass.ts';
 import { NodeReconciler } from './node-reconciler.ts';
 import { NodeWorkLoops } from './node-work/node-work-loops.ts';
@@ -24,6 +35,8 @@ export interface Stages extends ActingStages {
   readonly loops: NodeWorkLoops;
   readonly resync: ResyncSchedule;
   readonly recoveries: RecoveryTimes;
+  /** Undefined: no node is silent before its grace period is over. */
+  readonly detection: EarlyDetection | undefined;
 }
 
 /** `abortWrites` aborts requests in flight. */
@@ -46,7 +59,8 @@ export function buildStages(options: NodeLifecycleOptions, abortWrites: AbortSig
     names: () => monitor.names(),
   });
   const recoveries = buildRecoveryTimes(acting, options);
-  const stages = { ...acting, confirmer, monitor, loops, resync, recoveries };
+  const detection = options.probing && buildDetection(acting, options, options.probing);
+  const stages = { ...acting, confirmer, monitor, loops, resync, recoveries, detection };
   showHeldNodes(options.meter, stages);
   showWaitingPods(options.meter, stages);
   return stages;
@@ -63,6 +77,48 @@ function buildRecoveryTimes(
   const recoveries = new RecoveryTimes({ pods: informers.pods.store, policyOf, clock, meter });
   decisions.onDecision(({ decision }) => recoveries.onDecision(decision));
   return recoveries;
+}
+
+function buildDetection(
+  stages: ActingStages,
+  { options, informers, api, clock, meter, logger }: NodeLifecycleOptions,
+  { dialer, reports }: Probing,
+): EarlyDetection {
+  const { nodes, decisions, policies, health, freshness, alarm, pods } = stages;
+  const names = (): Iterable<string> => informers.nodes.store.keys();
+  const healthNowMs = (): number => freshness.nowMs();
+  const last = (node: NodeView): LastHeartbeat | undefined => heartbeatOf(node, stages);
+  const suspects = new Suspects({
+    options,
+    nodes,
+    decisions,
+    names,
+    selectionOf: (node) => policies.selectionOf(node),
+    claimsOf: (node) => policies.claimsOf(node).flatMap(({ name, limits }) => (limits === undefined ? [] : name)),
+    isMaintained: (node) => policies.maintenanceOf(node) !== undefined,
+    heartbeatOf: last,
+    healthNowMs,
+  });
+  const isControl = (node: NodeView): boolean =>
+    node.name !== reports.own.place && readyOf(node) === 'True' && suspects.isFresh(node);
+  const podTargets = new PodTargets({ api, podsOn: (node) => pods.byIndex(podsByNode, node), clock });
+  const common = { suspects, decisions, clock, meter, nodes, names, healthNowMs };
+  return new EarlyDetection({
+    ...common,
+    rounds: new ProbeRounds({ ...common, pods: podTargets, dialer, isControl }),
+    proven: new ProvenSilences({ ...common, heartbeatOf: last }),
+    reporter: new WitnessReporter({ reports, clock, logger }),
+    witness: new WitnessView({ reports, clock }),
+    isStale: () => freshness.staleness() !== undefined || freshness.usesFallback(),
+    isUnhealthy: (node) => !policies.isHealthy(node),
+    roomOf: (policy) => policies.roomOf(policy),
+    proveSilence: ({ node, heartbeatAtMs, rule }) => {
+      const isProven = health.proveSilence(node, heartbeatAtMs, rule.earliestMs);
+      policies.recount(node);
+      alarm.wakeUp();
+      return isProven;
+    },
+  });
 }
 
 function buildConfirmer(stages: ActingStages, lifecycle: NodeLifecycleOptions): SilenceConfirmer {

@@ -10,6 +10,7 @@ import {
   type PodGcOptions,
   runningParts,
 } from '../controller/model/options.ts';
+import type { Probing } from '../controller/lifecycle-options.ts';
 import { NodeLifecycle } from '../controller/node-lifecycle.ts';
 import { ShadowMode } from '../controller/shadow/shadow-mode.ts';
 import type { CollectionSize } from '../controller/report/collection-sizes.ts';
@@ -26,6 +27,7 @@ import type { EventApi } from '../machinery/events/event-sink.ts';
 import { type EventsApi, makeBroadcaster } from '../machinery/events/events-api.ts';
 import { waitForCacheSync } from '../machinery/informer/wait-for-cache-sync.ts';
 import type { Ambient } from '../machinery/ports/ambient.ts';
+import type { Dialer } from '../machinery/ports/dialer.ts';
 import type { EventRecorder } from '../machinery/ports/event-recorder.ts';
 import type { KubeReader } from '../machinery/ports/kube-reader.ts';
 import type { KubeWriter } from '../machinery/ports/kube-writer.ts';
@@ -43,6 +45,7 @@ import { ApiLiveLeases } from './live-leases.ts';
 import { buildPolicyObjectsReport, type PolicyAdoption, PolicyObjects } from '../policy/objects/policy-objects.ts';
 import { PolicyStatusWriter } from '../policy/objects/policy-status-writer.ts';
 import { ScheduledPolicies } from '../policy/schedules/scheduled-policies.ts';
+import { ApiWitnessReports } from './witness-lease.ts';
 import { WriteBlocker } from './write-blocker.ts';
 
 /** Limit of the final flush of Events, because a standby waits for the lease. */
@@ -79,6 +82,8 @@ interface ManagerApis {
         readonly events: EventApi;
         readonly election: LeaseApi;
         readonly canary: Pick<KubeWriter, 'create' | 'patch'>;
+        /** The only one beside election that a standby writes with: what it found for the leader. */
+        readonly witness: Pick<KubeReader, 'get'> & Pick<KubeWriter, 'create' | 'patch'>;
         /** Absent where policies come from the config file. */
         readonly policyStatus?: Pick<KubeWriter, 'patch'> | undefined;
       }
@@ -94,6 +99,9 @@ interface ManagerOptions extends Ambient {
   readonly identity: string;
   /** The reporting instance of Events in events.k8s.io/v1; in core/v1 controllers set none. */
   readonly host: string;
+  /** The node on which it runs; empty: not known. Probes from one node have one witness only. */
+  readonly place: string;
+  readonly dialer: Dialer;
   /** Required if the source of policies is `crd`. */
   readonly policyAdoption?: PolicyAdoption | undefined;
 }
@@ -146,6 +154,7 @@ export class Manager {
       writer: this.#shadow?.writer,
       liveLeases: new ApiLiveLeases(apis.freshness, this.#watching.signal, this.#contact),
       canaryLease: this.#makeCanaryLease(),
+      probing: this.#makeProbing(),
       leadership: this.#leadership(),
       recorders: {
         nodes: this.#recorder('node-controller'),
@@ -364,6 +373,13 @@ export class Manager {
     const { config, apis, clock, identity } = this.#options;
     if (!config.current().watchCanary || apis.writing === undefined) return undefined;
     return new ApiCanaryLease(apis.writing.canary, clock, identity);
+  }
+
+  /** None for a shadow: kube-controller-manager waits for the grace period. */
+  #makeProbing(): Probing | undefined {
+    const { apis, clock, identity, place, dialer } = this.#options;
+    if (apis.writing === undefined) return undefined;
+    return { dialer, reports: new ApiWitnessReports(apis.writing.witness, clock, { identity, place }) };
   }
 
   /** None for a shadow, which compares what both would do: kube-controller-manager waits for no responder. */

@@ -272,6 +272,7 @@ export class World {
       config: differing === undefined ? () => this.#config : () => ({ ...this.#config, ...differing }),
       limits: plan.limits,
       makeLanes: () => simulationRuntime.makeLanes(plan.concurrentWrites),
+      answersAt: (address) => this.fleet.answersAt(address),
       onSent: (replica, line) => onSent?.(replica, line),
       onStarted: (replica, run) => this.#options.onStarted?.(replica, run),
       onFailed,

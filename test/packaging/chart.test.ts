@@ -68,6 +68,7 @@ const settings: readonly { readonly values: string; readonly parts: Partial<Part
   { values: 'mode: evictor-only', parts: { detects: false } },
   { values: 'mode: shadow', parts: { shadow: true, leaderElect: false } },
   { values: 'config: { watchCanary: true }', parts: { watchCanary: true } },
+  { values: 'earlyDetection: { enabled: true }', parts: { probes: true } },
   { values: 'config: { eventsApi: events.k8s.io }', parts: { eventsApi: 'events.k8s.io' } },
   {
     values: '{ mode: detector-only, config: { controllers: "*,-taint-eviction-controller" } }',

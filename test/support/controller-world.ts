@@ -14,6 +14,7 @@ import type { Toleration } from '../../src/machinery/api/tolerations.ts';
 import { selectControllers } from '../../src/cli/controller/rules.ts';
 import type { Decision } from '../../src/controller/model/decisions.ts';
 import type { NotedDecision } from '../../src/controller/decision-log/decision-log.ts';
+import type { Probing } from '../../src/controller/lifecycle-options.ts';
 import { evictionsByTarget } from '../../src/controller/model/indexes.ts';
 import { daemonSetsByNamespace, NodeLifecycle, podsByNode } from '../../src/controller/node-lifecycle.ts';
 import {
@@ -115,6 +116,8 @@ export class ControllerWorld {
   readonly kubeletClocksMs = new Map<string, number>();
   /** From the next restart on. */
   canaryLease: CanaryLease | undefined;
+  /** From the next restart on. */
+  probing: Probing | undefined;
   lifecycle: NodeLifecycle;
   options: ControllerOptions;
   readonly controllers: ControllerSelection;
@@ -183,6 +186,7 @@ export class ControllerWorld {
         probe: () => (this.answering && this.probeAnswers() ? Promise.resolve('') : Promise.reject(noAnswer())),
       },
       canaryLease: this.canaryLease,
+      probing: this.probing,
       lanes: this.lanes,
       leadership: { holds: () => this.leading },
       recorders: { nodes: this.nodeEvents, evictions: this.evictionEvents },
@@ -208,6 +212,7 @@ export class ControllerWorld {
       status: {
         conditions: [aCondition('Ready', options.ready ?? 'True', at), aCondition('MemoryPressure', 'False', at)],
         nodeInfo: { bootID: `boot-${name}` },
+        addresses: [{ type: 'InternalIP', address: name }],
       },
     });
   }

@@ -100,6 +100,7 @@ export const chartValuesSchema = z.strictObject({
   topologySpreadConstraints: objects,
   priorityClassName: text,
   resourceQuota: z.strictObject({ create: z.boolean(), pods: z.int().min(1) }),
+  earlyDetection: z.strictObject({ enabled: z.boolean(), kubeletPort: z.int().min(1).max(65_535) }),
   protectLifecycleConditions: z.strictObject({ create: z.boolean() }),
   podDisruptionBudget: z.strictObject({
     create: z.boolean(),

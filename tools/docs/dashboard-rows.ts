@@ -158,6 +158,17 @@ export const dashboardRows: readonly DashboardRow[] = [
         { expr: 'sum by (end) (increase(node_lifecycle_overdue_total{SELECTED}[30d]))', legend: '{{end}}' },
       ],
     ),
+    short(
+      'Early detections',
+      'Nodes that were Unknown by probes before their grace period, within 30 days: confirmed was right, heartbeat was not; and the seconds saved.',
+      [
+        { expr: 'sum by (end) (increase(node_lifecycle_early_detections_total{SELECTED}[30d]))', legend: '{{end}}' },
+        {
+          expr: 'sum (increase(node_lifecycle_early_detection_saved_seconds_total{SELECTED}[30d]))',
+          legend: 'seconds saved',
+        },
+      ],
+    ),
   ]),
   row('Zones', [
     short(

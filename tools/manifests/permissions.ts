@@ -27,6 +27,8 @@ export interface Parts {
   /** Shadow mode: no writes. */
   readonly shadow: boolean;
   readonly watchCanary: boolean;
+  /** Nodes without heartbeats are asked whether they answer. */
+  readonly probes: boolean;
   readonly leaderElect: boolean;
   /** Delegated authentication and authorization of page requests. */
   readonly secure: boolean;
@@ -44,6 +46,7 @@ export const defaultParts: Parts = {
   waitsForResponders: false,
   shadow: false,
   watchCanary: false,
+  probes: false,
   leaderElect: true,
   secure: false,
   eventsApi: 'core',
@@ -68,6 +71,7 @@ interface Row {
 const always = { when: 'always', applies: () => true } as const;
 const detecting = { when: '`node-lifecycle-controller`', applies: ({ detects }: Parts) => detects } as const;
 const canary = { when: '`watchCanary`', applies: ({ watchCanary }: Parts) => watchCanary } as const;
+const probing = { when: '`earlyDetection.enabled`', applies: ({ probes }: Parts) => probes } as const;
 const electing = { when: '`leaderElection.enabled`', applies: ({ leaderElect }: Parts) => leaderElect } as const;
 const securing = { when: '`metrics.secure`', applies: ({ secure }: Parts) => secure } as const;
 const withPolicyObjects = {
@@ -154,6 +158,21 @@ const rows: readonly Row[] = [
   { ...nodeLeases, verbs: ['get'], ...detecting, why: 'live read before a node is marked Unknown' },
   { ...nodeLeases, verbs: ['create'], ...canary, why: 'watch canary' },
   { ...nodeLeases, name: 'node-lifecycle-controller-canary', verbs: ['patch'], ...canary, why: 'watch canary' },
+  {
+    ...nodeLeases,
+    verbs: ['create'],
+    ...probing,
+    why: 'report of a standby to the leader',
+    afterRefusal: ({ watchCanary }) => !watchCanary,
+  },
+  {
+    ...nodeLeases,
+    name: 'node-lifecycle-controller-witness',
+    verbs: ['patch'],
+    ...probing,
+    why: 'report of a standby to the leader',
+    afterRefusal: () => true,
+  },
   { ...ownLease, verbs: ['create'], ...electing, why: 'leader election' },
   { ...ownLease, name: 'node-lifecycle-controller', verbs: ['get', 'update'], ...electing, why: 'leader election' },
   {

@@ -91,6 +91,11 @@ it writes nothing, and compares what it would have done with what kube-controlle
 {{- default (include "nlc.controllersOfMode" .) .Values.config.controllers -}}
 {{- end -}}
 
+{{/* Whether nodes without heartbeats may be asked whether they answer: "true" or empty. */}}
+{{- define "nlc.probes" -}}
+{{- if and .Values.earlyDetection.enabled (include "nlc.detects" .) (include "nlc.writes" .) }}true{{ end -}}
+{{- end -}}
+
 {{/* Not in shadow mode: "true" or empty. */}}
 {{- define "nlc.writes" -}}
 {{- if ne .Values.mode "shadow" }}true{{ end -}}

@@ -18,7 +18,7 @@ const reviewTimeoutMs = 5_000;
 const readsAtOnceMax = 32;
 
 export type ReadingApis = Readonly<Record<'main' | 'freshness' | 'reviews', HttpKubeApi>>;
-export type WritingApis = Readonly<Record<'events' | 'election' | 'canary', HttpKubeApi>> & {
+export type WritingApis = Readonly<Record<'events' | 'election' | 'canary' | 'witness', HttpKubeApi>> & {
   /** Absent where policies come from the config file. */
   readonly policyStatus?: HttpKubeApi;
 };
@@ -63,6 +63,8 @@ export function makeWritingApis(dependencies: ApiDependencies, { mayWrite }: Rep
     // The elector writes back the lease that it read, so it reads the complete object, as JSON.
     election: makeApi(dependencies, electionLimits(dependencies.config.leaderElectRenewDeadlineMs)),
     canary: makeApi(dependencies, { ...canaryLimits, mayWrite }),
+    // A standby writes what it found for the leader.
+    witness: makeApi(dependencies, canaryLimits),
     ...(dependencies.config.policySource === 'crd'
       ? { policyStatus: makeApi(dependencies, { ...policyStatusLimits, mayWrite }) }
       : {}),

@@ -6,6 +6,7 @@ import type { RunningObservability } from '../../machinery/page-server/observabi
 import { policyObjectName } from '../../machinery/api/node-lifecycle-policy.ts';
 import { PQueueLanes } from '../../machinery/adapters/p-queue-lanes.ts';
 import type { PromMeter } from '../../machinery/adapters/prom-meter.ts';
+import { tcpDialer } from '../../machinery/adapters/tcp-dialer.ts';
 import type { SettingChange } from '../../controller/model/decisions.ts';
 import type { NodePolicy } from '../../controller/model/policy.ts';
 import { Manager } from '../../manager/manager.ts';
@@ -78,6 +79,8 @@ export class ControllerProcess {
       apis: { ...this.#apis, writing: this.#writing },
       lanes: new PQueueLanes({ concurrencyMax: config.concurrentWrites }),
       host: hostname(),
+      place: process.env['NODE_NAME'] ?? '',
+      dialer: tcpDialer,
       policyAdoption:
         config.policySource === 'file'
           ? undefined

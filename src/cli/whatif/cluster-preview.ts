@@ -56,6 +56,7 @@ function buildNode(evaluation: ClusterEvaluation, node: NodeView, pods: readonly
   const ready = evaluation.readyOf(node);
   const graces = policies.current(node.name);
   const selection = policies.selectionOf(node.name);
+  const detection = selection.kind === 'policy' ? selection.policy.detection : undefined;
   const taint = decideTaint(evaluation, node, ready);
   const fates = pods.map((pod) => decidePod(evaluation, node, pod, taint));
   const marked = decideMark(evaluation, node);
@@ -64,6 +65,7 @@ function buildNode(evaluation: ClusterEvaluation, node: NodeView, pods: readonly
     conflict: selection.kind === 'conflict' ? selection.policies.map(({ name }) => name) : [],
     mode: selection.kind === 'policy' ? selection.policy.mode : 'Enforce',
     gracePeriodSeconds: graceOf({ hasReady: readyOf(node) !== missing }, graces).graceMs / 1_000,
+    earlyFromSeconds: detection === undefined ? null : detection.earliestMs / 1_000,
     zone: zoneName(policies.zoneOf(node)),
     ready,
     markedUnknown: marked,

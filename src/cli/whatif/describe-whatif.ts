@@ -128,12 +128,14 @@ function describeZone({ nodes, notReady, state, ratePerSecond }: ZonePreview): R
 }
 
 function describeNode(node: NodePreview): ReportFields {
-  const { policy, mode, gracePeriodSeconds, zone, ready, markedUnknown, noExecute, hold, conflict } = node;
+  const { policy, mode, gracePeriodSeconds, earlyFromSeconds, zone, ready, markedUnknown, noExecute, hold, conflict } =
+    node;
   const default_ = conflict.length === 0 ? 'default' : `default (${conflict.join(' and ')} claim it equally)`;
   return [
     ['policy', policy ?? default_],
     ['mode', mode],
     ['grace period', formatGoDuration(gracePeriodSeconds * 1_000)],
+    ['early detection', earlyFromSeconds === null ? 'none' : `from ${formatGoDuration(earlyFromSeconds * 1_000)} on`],
     ['zone', zone],
     ['Ready', ready],
     ['marked Unknown', markedUnknown],

@@ -29,6 +29,8 @@ export interface NodePreview {
   readonly mode: PolicyMode;
   /** Grace period of the node; if it never posted a status, the startup grace period. */
   readonly gracePeriodSeconds: number;
+  /** From this age of its last heartbeat on other evidence may end the grace period; null: none is asked for. */
+  readonly earlyFromSeconds: number | null;
   readonly zone: string;
   /** Status of its Ready condition, as the controller evaluates it: Unknown without a heartbeat in time. */
   readonly ready: string;

@@ -45,6 +45,7 @@ export const decisionMessages: Readonly<Record<Decision['kind'], string>> = {
   'breaker-closed': 'breaker closed, NoExecute taints and evictions of policy resumed',
   'labels-set': 'labels of node set',
   'node-overdue': 'heartbeat of node overdue',
+  'silence-proven': 'node silent by probes before its grace period ends',
   'node-overdue-ended': 'heartbeat of node no longer overdue',
   'pod-marked-not-ready': 'pod marked not ready',
   'eviction-scheduled': 'pod eviction scheduled',

@@ -111,6 +111,8 @@ const describers: Describers = {
       .join(', ')}`,
   'node-overdue': ({ node, policy, silentMs, leftMs }) =>
     `node ${node}: no heartbeat for ${seconds(silentMs)}; its grace period ends in ${seconds(leftMs)} (early warning of policy ${policy})`,
+  'silence-proven': ({ node, policy, silentMs, earlierMs }) =>
+    `node ${node}: no heartbeat for ${seconds(silentMs)}, and nothing at its addresses answers: silent ${seconds(earlierMs)} before its grace period ends (detection of policy ${policy})`,
   'node-overdue-ended': ({ node, why }) => `node ${node}: early warning ended: ${overdueEndings[why]}`,
   'pod-marked-not-ready': ({ pod, node }) => `pod ${pod} marked not ready: its node ${node} is silent`,
   'eviction-scheduled': ({ pod, node, inMs, taint, toleratedSeconds }) =>

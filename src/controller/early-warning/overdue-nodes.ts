@@ -10,6 +10,7 @@ import { TokenBucket } from '../../machinery/queueing/token-bucket.ts';
 import { evaluationFailed } from '../model/decisions.ts';
 import type { StageDependencies } from '../model/dependencies.ts';
 import type { EarlyWarningRule, NodePolicy, OverdueEnd, OverdueNode, PolicySelection } from '../model/policy.ts';
+import type { LastHeartbeat } from '../model/renewals.ts';
 import { nodeOverdue } from './events.ts';
 import { overdueEnds, overdueNodes } from './metrics.ts';
 
@@ -22,19 +23,6 @@ const annotationsMax = 50;
 const annotationEveryMs = 1_000;
 const eventsMax = 20;
 const eventEveryMs = 5_000;
-
-/** The last heartbeat of a node. */
-export interface LastHeartbeat {
-  /** On the health clock. */
-  readonly atMs: number;
-  /** As its kubelet wrote it, in wall time: another value is another heartbeat, for every process. */
-  readonly wallMs: number;
-  /** This process has received it. */
-  readonly isObserved: boolean;
-  /** The next one is sent within this time by a healthy node. */
-  readonly renewsWithinMs: number;
-  readonly graceMs: number;
-}
 
 interface OverdueNodesOptions extends Pick<StageDependencies, 'nodes' | 'decisions' | 'clock' | 'meter'> {
   readonly options: Live<{ readonly policies: readonly NodePolicy[] }>;

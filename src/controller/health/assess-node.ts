@@ -144,6 +144,8 @@ function isRenewed(lease: LeaseView, known: LeaseView | undefined): boolean {
 
 export interface Graces {
   readonly nodeMonitorGracePeriodMs: number;
+  /** Set where probes have shown that the node is silent. */
+  readonly provenGraceMs?: number;
   readonly nodeStartupGracePeriodMs: number;
 }
 
@@ -164,9 +166,10 @@ export function graceOf(
   record: Pick<HealthRecord, 'hasReady'>,
   graces: Graces,
 ): { readonly rule: GraceRule; readonly graceMs: number } {
-  return record.hasReady
-    ? { rule: 'monitor', graceMs: graces.nodeMonitorGracePeriodMs }
-    : { rule: 'startup', graceMs: graces.nodeStartupGracePeriodMs };
+  const { nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs, provenGraceMs = Infinity } = graces;
+  if (!record.hasReady) return { rule: 'startup', graceMs: nodeStartupGracePeriodMs };
+  if (provenGraceMs < nodeMonitorGracePeriodMs) return { rule: 'probes', graceMs: provenGraceMs };
+  return { rule: 'monitor', graceMs: nodeMonitorGracePeriodMs };
 }
 
 /** The first moment at which it would be silent. */

@@ -1,7 +1,7 @@
 import type { LeaseView } from '../../machinery/api/lease.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import { KeyedHeap } from '../../machinery/queueing/keyed-heap.ts';
-import { type Graces, type NodeAssessment, assessNode, buildRecord, silentFromMs } from './assess-node.ts';
+import { type Graces, graceOf, type NodeAssessment, assessNode, buildRecord, silentFromMs } from './assess-node.ts';
 import type { HealthRecord } from './health-record.ts';
 import type { Now } from '../model/node-state.ts';
 
@@ -34,6 +34,8 @@ export class HealthTable {
   readonly #rechecks = new Set<string>();
   /** The last heartbeat of each node when its silence was confirmed: a newer one invalidates the confirmation. */
   readonly #confirmed = new Map<string, number>();
+  /** Nodes that are silent by probes, each with the last heartbeat before them, and the grace period that it got. */
+  readonly #proven = new Map<string, { readonly heartbeatAtMs: number; readonly graceMs: number }>();
 
   /**
    * The grace periods are read at each evaluation: they may change, with a call of {@link gracesChanged}, or of
@@ -49,7 +51,13 @@ export class HealthTable {
 
   /** Number of entries of the largest collection. */
   get size(): number {
-    return Math.max(this.#records.size, this.#deadlines.size, this.#rechecks.size, this.#confirmed.size);
+    return Math.max(
+      this.#records.size,
+      this.#deadlines.size,
+      this.#rechecks.size,
+      this.#confirmed.size,
+      this.#proven.size,
+    );
   }
 
   /** Updates the record from the caches and returns it. */
@@ -66,7 +74,7 @@ export class HealthTable {
   evaluate(node: NodeView, now: Now): HealthAssessment {
     const known = this.#records.get(node.name);
     const record = buildRecord(known, { node, lease: known?.uid === node.uid ? known.lease : undefined }, now);
-    const assessment = assessNode(node, record, now, this.#graces.current(node.name));
+    const assessment = assessNode(node, record, now, this.#gracesOf(node.name, record));
     if (assessment.kind !== 'silent') return assessment;
     // That it became Unknown was confirmed. If its lease was renewed since, the watch of nodes may be behind, and that of leases now.
     const wasConfirmed = assessment.conditions.length === 0 && !renewedSinceUnknown(record);
@@ -104,6 +112,26 @@ export class HealthTable {
     if (this.#records.get(name)?.heartbeatAtMs === heartbeatAtMs) this.#confirmed.set(name, heartbeatAtMs);
   }
 
+  /** Probes have shown that a node is silent, after so long a time: it is due at once. False if this is not its last heartbeat. */
+  proveSilence(name: string, heartbeatAtMs: number, graceMs: number): boolean {
+    if (this.#records.get(name)?.heartbeatAtMs !== heartbeatAtMs) return false;
+    this.#proven.set(name, { heartbeatAtMs, graceMs });
+    this.#moveDeadline(name);
+    return true;
+  }
+
+  /** The grace period in force for a node; undefined: it is not known. */
+  graceOf(name: string): ReturnType<typeof graceOf> | undefined {
+    const record = this.#records.get(name);
+    return record && graceOf(record, this.#gracesOf(name, record));
+  }
+
+  #gracesOf(name: string, { heartbeatAtMs }: HealthRecord): Graces {
+    const graces = this.#graces.current(name);
+    const proven = this.#proven.get(name);
+    return proven?.heartbeatAtMs === heartbeatAtMs ? { ...graces, provenGraceMs: proven.graceMs } : graces;
+  }
+
   /**
    * The grace periods changed: every deadline is computed again. Confirmed silences are read again, because they were
    * read for another grace period.
@@ -123,7 +151,7 @@ export class HealthTable {
 
   #moveDeadline(name: string): void {
     const record = this.#records.get(name);
-    if (record !== undefined) this.#deadlines.set(name, silentFromMs(record, this.#graces.current(name)));
+    if (record !== undefined) this.#deadlines.set(name, silentFromMs(record, this.#gracesOf(name, record)));
   }
 
   /** Gives every node a full grace period from now: missed heartbeats of a full disruption do not count. */
@@ -141,6 +169,7 @@ export class HealthTable {
   forget(name: string): void {
     this.#records.delete(name);
     this.#confirmed.delete(name);
+    this.#proven.delete(name);
     this.#rechecks.delete(name);
     this.#deadlines.remove(name);
   }
@@ -164,7 +193,7 @@ export class HealthTable {
 
   #movedTo(name: string): number | undefined {
     const record = this.#rechecks.has(name) ? undefined : this.#records.get(name);
-    return record === undefined ? undefined : silentFromMs(record, this.#graces.current(name));
+    return record === undefined ? undefined : silentFromMs(record, this.#gracesOf(name, record));
   }
 
   /** Whether a deadline has come. Up to this time the deadlines must be settled. */

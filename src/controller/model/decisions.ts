@@ -10,8 +10,8 @@ import type { StaleReason } from './freshness.ts';
 import type { FencingDoubt } from './out-of-service.ts';
 import type { HoldSource, NodeAct, NodeHold, OverdueEnd, UnhealthyCount } from './policy.ts';
 
-/** Which rule set the grace period in force. */
-export type GraceRule = 'monitor' | 'startup';
+/** Which rule set the grace period in force. `probes`: nothing at the addresses of the node answered, so that it ended early. */
+export type GraceRule = 'monitor' | 'startup' | 'probes';
 
 /** The arithmetic behind a zone's condition and rate. */
 export interface ZoneArithmetic {
@@ -272,6 +272,8 @@ export type Decision =
   | Of<'labels-set', { node: string; labels: Labels }>
   /** No heartbeat for longer than the policy waits; its grace period ends in `leftMs`. */
   | Of<'node-overdue', { node: string; policy: string; silentMs: number; leftMs: number }>
+  /** Nothing at its addresses answers, `earlierMs` before its grace period ends. */
+  | Of<'silence-proven', { node: string; policy: string; silentMs: number; earlierMs: number }>
   | Of<'node-overdue-ended', { node: string; why: OverdueEnd }>
   | Of<'pod-marked-not-ready', { pod: string; node: string }>
   | Of<'eviction-scheduled', { pod: string; node: string; taint: string; toleratedSeconds: number; inMs: number }>

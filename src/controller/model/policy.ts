@@ -37,6 +37,8 @@ export interface NodePolicy extends EvictionLimits {
   readonly vetoes?: VetoRule | undefined;
   /** Absent: a silent node is reported when it is Unknown. */
   readonly earlyWarning?: EarlyWarningRule | undefined;
+  /** Absent: a node is silent when its grace period is over. */
+  readonly detection?: DetectionRule | undefined;
   /** Undefined: the setting of the controller. */
   readonly nodeMonitorGracePeriodMs: number | undefined;
   readonly nodeStartupGracePeriodMs: number | undefined;
@@ -60,6 +62,19 @@ export interface NodePolicy extends EvictionLimits {
   readonly windows?: readonly ScheduleWindow[] | undefined;
   /** Stands for an object that is invalid: its mode holds, and it sets nothing and replaces no other policy. */
   readonly isGuard?: true;
+}
+
+/** What is asked of a node without heartbeats: the port of its kubelet, and its pods. */
+export const probeKinds = ['kubelet', 'pods'] as const;
+
+export type ProbeKind = (typeof probeKinds)[number];
+
+/** Evidence by which a node is silent before its grace period ends. */
+export interface DetectionRule {
+  /** How old its last heartbeat is then at least. */
+  readonly earliestMs: number;
+  /** None of these may be answered. */
+  readonly probes: readonly ProbeKind[];
 }
 
 /** How a node without heartbeats is reported before it is Unknown. */

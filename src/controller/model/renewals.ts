@@ -44,3 +44,16 @@ export function renewsWithinMs({ intervalsMs, lease, graceMs }: Cadence): number
 export function renewalWindowMs(graceMs: number): number {
   return Math.min(usuallyWithinMs, Math.max(graceMs / 4, graceMs - usuallyWithinMs));
 }
+
+/** The last heartbeat of a node. */
+export interface LastHeartbeat {
+  /** On the health clock. */
+  readonly atMs: number;
+  /** As its kubelet wrote it, in wall time: another value is another heartbeat, for every process. */
+  readonly wallMs: number;
+  /** This process has received it. */
+  readonly isObserved: boolean;
+  /** The next one is sent within this time by a healthy node. */
+  readonly renewsWithinMs: number;
+  readonly graceMs: number;
+}

@@ -142,6 +142,13 @@ export class PolicyBreakers {
     return this.#options.tally.isCounting ? this.#limited().map((policy) => this.#status(policy)) : [];
   }
 
+  /** How many nodes of this policy may become unhealthy before its breaker opens; 0 while it is open. Records nothing. */
+  roomOf(policy: string): number {
+    const status = this.statuses().find((one) => one.policy === policy);
+    if (status === undefined || status.untilMs !== undefined) return 0;
+    return status.limit - (status.unhealthy - status.exempt);
+  }
+
   /**
    * Status of the open breaker of the policy of a node; undefined if the policy has no limits, or its breaker is
    * closed.

@@ -116,6 +116,11 @@ export class PolicyStage extends NodePolicies {
     return rates.sort((a, b) => a.ratePerSecond - b.ratePerSecond)[0];
   }
 
+  /** How many nodes of this policy may become unhealthy before its breaker opens; 0 while it is open, or on a standby. */
+  roomOf(policy: string): number {
+    return this.#breakers.roomOf(policy);
+  }
+
   /** The node is evaluated. `isHealthy`: Ready, with a heartbeat within its grace period. */
   observe(node: NodeView, isHealthy: boolean): void {
     this.#journal.observe(node);

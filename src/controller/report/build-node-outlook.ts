@@ -57,7 +57,12 @@ function buildHeartbeat({
   const { atMs, channel, graceMs, rule, policy, silentFromMs } = heartbeat;
   return {
     lastHeartbeat: { ...formatPast(atMs, now), channel },
-    grace: { seconds: toSeconds(graceMs), rule, flag: `node-${rule}-grace-period`, policy },
+    grace: {
+      seconds: toSeconds(graceMs),
+      rule,
+      flag: `node-${rule === 'startup' ? rule : 'monitor'}-grace-period`,
+      policy,
+    },
     silence: {
       silent: isSilent,
       since: isSilent ? formatPast(silentFromMs, now) : null,
@@ -78,14 +83,16 @@ function buildRareParts({
   zone: { outer },
   flapping,
   overdue,
+  detection,
   lifecycle,
   now,
-}: NodeReport): Pick<NodeOutlook, 'outerZone' | 'flapping' | 'overdue' | 'lifecycle'> {
+}: NodeReport): Pick<NodeOutlook, 'outerZone' | 'flapping' | 'overdue' | 'detection' | 'lifecycle'> {
   const isUnknown = flapping.state.kind === 'none' && flapping.recoveries === 0;
   return {
     ...(outer === undefined ? {} : { outerZone: buildZoneOutlook(outer, now) }),
     ...(isUnknown ? {} : { flapping }),
     ...(overdue && { overdue: { policy: overdue.policy, since: formatWallPast(overdue.sinceMs, now) } }),
+    ...(detection && { detection }),
     ...(lifecycle.length === 0 ? {} : { lifecycle }),
   };
 }

@@ -37,6 +37,7 @@ function selectNameAndMode(
 export function selectGracePolicy(rule: GraceRule, selection: PolicySelection): string | null {
   if (selection.kind !== 'policy') return null;
   const { name, nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs } = selection.policy;
+  if (rule === 'probes') return name;
   const graceMs = rule === 'monitor' ? nodeMonitorGracePeriodMs : nodeStartupGracePeriodMs;
   return graceMs === undefined ? null : name;
 }

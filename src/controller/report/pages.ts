@@ -14,6 +14,7 @@ import type {
   RateRule,
   SettingChange,
 } from '../model/decisions.ts';
+import type { DetectionDoubt } from '../model/detection.ts';
 import type { FlappingReport } from '../model/flapping.ts';
 import type { HoldKind } from '../model/holds.ts';
 import type { EvictionMark, HeartbeatChannel } from '../model/node-state.ts';
@@ -300,6 +301,8 @@ export interface NodeOutlook {
   readonly flapping?: FlappingReport;
   /** Its heartbeat is overdue, as this policy warns of; `since`: its last one. */
   readonly overdue?: { readonly policy: string; readonly since: Past };
+  /** It sends no heartbeats, and its policy asks for other evidence; `doubt`: why it is not silent by that yet. */
+  readonly detection?: { readonly policy: string; readonly doubt: DetectionDoubt };
   /** The conditions of KEP-5683 that are True; absent: none. */
   readonly lifecycle?: readonly LifecycleCondition[];
   /** Whether the node counts for the disruption state of its zone. */

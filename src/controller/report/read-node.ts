@@ -8,7 +8,7 @@ import { formatMicroTime, parseTimestamp } from '../../machinery/api/timestamps.
 import { isExcludedFromDisruption } from '../../machinery/api/topology.ts';
 import type { NotedDecision } from '../decision-log/decision-log.ts';
 import { describeDecision } from '../decision-log/describe-decision.ts';
-import { graceOf, readyOf } from '../health/assess-node.ts';
+import { readyOf } from '../health/assess-node.ts';
 import type { HealthRecord } from '../health/health-record.ts';
 import type { GraceRule } from '../model/decisions.ts';
 import type { FlappingReport } from '../model/flapping.ts';
@@ -24,7 +24,7 @@ import { buildPolicyOutlook, selectGracePolicy } from './build-policy-outlook.ts
 import { buildTaintReport } from './build-taint-report.ts';
 import { classifyNodeState, type NodeState } from './classify-node-state.ts';
 import { estimateRateAfterLoss } from './estimate-hypotheses.ts';
-import type { ExplainedHold, HistoryLine, LifecycleCondition, PolicyOutlook } from './pages.ts';
+import type { ExplainedHold, HistoryLine, LifecycleCondition, NodeOutlook, PolicyOutlook } from './pages.ts';
 import { readOutage } from './read-cluster.ts';
 import { readEviction } from './read-eviction.ts';
 import { readHeldUntilMs } from './read-holds.ts';
@@ -102,10 +102,11 @@ export class NodeReport implements HoldDetails {
   }
 
   #readHeartbeat(): HeartbeatReport | undefined {
-    const { policies } = this.#sources.stages;
+    const { policies, health } = this.#sources.stages;
     const record = this.#record;
-    if (record === undefined) return undefined;
-    const { rule, graceMs } = graceOf(record, policies.current(this.name));
+    const grace = health.graceOf(this.name);
+    if (record === undefined || grace === undefined) return undefined;
+    const { rule, graceMs } = grace;
     const { now, healthNowMs } = this.cluster;
     const atMs = now.monotonicMs + record.heartbeatAtMs - healthNowMs;
     const policy = selectGracePolicy(rule, policies.selectionOf(this.name));
@@ -252,6 +253,11 @@ export class NodeReport implements HoldDetails {
   /** Whether the node has, gets or loses the taint out-of-service. */
   get outOfService(): OutOfServiceState {
     return this.#sources.stages.outOfService.assess(this.node);
+  }
+
+  /** Why it is not silent before its grace period ends, although it sends no heartbeat; undefined: nothing is asked. */
+  get detection(): NodeOutlook['detection'] {
+    return this.#sources.stages.detection?.stateOf(this.name);
   }
 
   /** An early warning that its heartbeat is overdue; undefined: none. */

@@ -1,4 +1,3 @@
-import { graceOf } from '../../controller/health/assess-node.ts';
 import type { ReportSources } from '../../controller/report/report-sources.ts';
 import type { ShadowReport } from '../../controller/shadow/report.ts';
 import type { Logger } from '../../machinery/ports/logger.ts';
@@ -21,7 +20,8 @@ export function readSilence(
   healthNowMs: number,
 ): { readonly isSilent: boolean; readonly ageMs: number } | undefined {
   const record = stages.health.get(node);
-  if (record === undefined) return undefined;
+  const grace = stages.health.graceOf(node);
+  if (record === undefined || grace === undefined) return undefined;
   const ageMs = healthNowMs - record.heartbeatAtMs;
-  return { isSilent: ageMs > graceOf(record, stages.policies.current(node)).graceMs, ageMs };
+  return { isSilent: ageMs > grace.graceMs, ageMs };
 }

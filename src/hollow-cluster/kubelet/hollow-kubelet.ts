@@ -76,6 +76,8 @@ export class HollowKubelet {
   #running: LoopGroup | undefined;
   /** Until when it is down after a crash; monotonic. Undefined: it runs, or was never started. */
   #downUntilMs: number | undefined;
+  /** The machine is down too. */
+  #isOff = false;
   #wasRegistered = false;
 
   constructor(options: HollowKubeletOptions) {
@@ -90,6 +92,11 @@ export class HollowKubelet {
   /** The pod part of the kubelet that runs now; replaced at each restart. */
   get pods(): PodLifecycle {
     return this.#current.pods;
+  }
+
+  /** Whether something answers at the addresses of the machine and of its pods: no kubelet need run for it. */
+  get answers(): boolean {
+    return !this.#isOff;
   }
 
   /** The node part of the kubelet that runs now; replaced at each restart. */
@@ -162,12 +169,14 @@ export class HollowKubelet {
     this.#goDown(options);
     while (!signal.aborted && this.#leftMs() > 0) await this.#options.clock.sleep(this.#leftMs(), signal);
     this.#downUntilMs = undefined;
+    this.#isOff = false;
     if (!signal.aborted) this.#current = this.#begin();
   }
 
   #goDown({ downMs = 0, reboot }: CrashOptions): void {
     this.#downUntilMs = Math.max(this.#downUntilMs ?? 0, this.#options.clock.monotonicMs() + downMs);
     if (reboot === undefined) return;
+    this.#isOff = true;
     this.host.reboot(reboot);
     this.health.reboot();
   }

@@ -31,6 +31,7 @@ export const listLimits = {
   taints: 2_000,
   tolerations: 2_000,
   conditions: 1_000,
+  addresses: 100,
   labels: 2_000,
 } as const;
 

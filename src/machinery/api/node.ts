@@ -1,6 +1,6 @@
 import { type Condition, conditionTimes, readConditions } from './conditions.ts';
 import { FieldReader } from './field-reader.ts';
-import { mapOf, ownValue } from './json-map.ts';
+import { type JsonMap, mapOf, mapsOf, ownValue, textOf } from './json-map.ts';
 import type { KubeObject } from './meta.ts';
 import { isOwnTaint, type Taint, taintTexts, taintTimes } from './taints.ts';
 import { cutText, listLimits, textCharsMax, valueCharsMax } from './limits.ts';
@@ -67,6 +67,8 @@ export interface NodeView {
   readonly conditions: readonly Condition[];
   /** Reported by the kubelet; changes with each boot. Empty if not reported. */
   readonly bootID: string;
+  /** Addresses of its machine, the internal ones if it has any, and the port of its kubelet there; absent if not reported. */
+  readonly reachedAt?: { readonly addresses: readonly string[]; readonly port: number };
   /** The value of {@link pauseAnnotation}; absent without it. */
   readonly pause?: string;
   /** The value of {@link fencedAnnotation}; absent without it. */
@@ -116,8 +118,31 @@ function readNode(node: Node, taintsMax: number): NodeView {
     bootID: fields.text('status.nodeInfo.bootID', fields.part('status.nodeInfo', status['nodeInfo'])['bootID']),
   };
   const complete = taints === allTaints ? view : { ...view, isTaintListCut: true };
-  const annotated = withAnnotations(complete, mapOf(metadata['annotations']));
+  const reachedAt = readReachedAt(status);
+  const addressed = reachedAt === undefined ? complete : { ...complete, reachedAt };
+  const annotated = withAnnotations(addressed, mapOf(metadata['annotations']));
   return fields.problems === undefined ? annotated : { ...annotated, problems: fields.problems };
+}
+
+/** Of a kubelet that reports none. */
+const kubeletPort = 10_250;
+/** Longer than any IP address. */
+const addressCharsMax = 64;
+const addressesMax = 4;
+
+function readReachedAt(status: JsonMap): NodeView['reachedAt'] {
+  const listed = mapsOf(status['addresses']);
+  const of = (type: string): readonly string[] =>
+    listed.flatMap((each) => (each['type'] === type ? textOf(each['address']) : []));
+  const internal = of('InternalIP');
+  const addresses = (internal.length > 0 ? internal : of('ExternalIP')).filter(isShortText).slice(0, addressesMax);
+  const port = mapOf(mapOf(status['daemonEndpoints'])['kubeletEndpoint'])['Port'];
+  const isPort = typeof port === 'number' && port > 0;
+  return addresses.length === 0 ? undefined : { addresses, port: isPort ? port : kubeletPort };
+}
+
+function isShortText(text: string): boolean {
+  return text !== '' && text.length <= addressCharsMax;
 }
 
 /** Annotations that are kept, and how much of them. Most nodes have none, and then no field for them. */

@@ -82,6 +82,7 @@ export interface Probe {
 }
 
 export interface ContainerPort {
+  readonly containerPort?: number;
   readonly hostPort?: number;
   readonly hostIP?: string;
   /** Defaults to `TCP`. */

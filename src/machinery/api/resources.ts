@@ -76,3 +76,5 @@ export function resourcePath(
 export const nodeLeaseNamespace = 'kube-node-lease';
 /** The controller's own lease in that namespace, with `--watch-canary`. */
 export const canaryLeaseName = 'node-lifecycle-controller-canary';
+/** The lease in which a standby reports nodes that do not answer it, in the same namespace. */
+export const witnessLeaseName = 'node-lifecycle-controller-witness';

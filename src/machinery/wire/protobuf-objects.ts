@@ -51,6 +51,16 @@ const tolerationFields: FieldTable = new Map([
   [0x28, required('tolerationSeconds', (reader) => reader.int64())],
 ]);
 
+const addressFields: FieldTable = new Map([
+  [0x0a, required('type', text)],
+  [0x12, required('address', text)],
+]);
+const endpointFields: FieldTable = new Map([[0x08, required('Port', (reader) => reader.int64())]]);
+const endpointsFields: FieldTable = new Map([
+  [0x0a, required('kubeletEndpoint', (reader) => readFields(reader, endpointFields))],
+]);
+const noEndpoints: ObjectFields = {};
+
 /** A repeated field: how many of its items are used, and the names of those that are used at any place. */
 interface ListField {
   readonly max: number;
@@ -59,6 +69,7 @@ interface ListField {
 
 const taintList: ListField = { max: listLimits.taints, named: ownTaintKeys };
 const tolerationList: ListField = { max: listLimits.tolerations, named: [] };
+const addressList: ListField = { max: listLimits.addresses, named: [] };
 const conditionList: ListField = { max: listLimits.conditions, named: knownConditionTypes };
 
 /**
@@ -78,6 +89,10 @@ function append<T>(
 
 function readTaint(reader: ProtobufReader): ObjectFields {
   return readFields(reader, taintFields);
+}
+
+function readNodeAddress(reader: ProtobufReader): ObjectFields {
+  return readFields(reader, addressFields);
 }
 
 function readToleration(reader: ProtobufReader): ObjectFields {
@@ -264,21 +279,23 @@ export class ProtobufObjects {
     const node = {
       metadata: {},
       spec: { unschedulable: false, taints: noFields },
-      status: { conditions: noConditions, nodeInfo: { bootID: '' } },
+      status: { conditions: noConditions, nodeInfo: { bootID: '' }, addresses: noFields, daemonEndpoints: noEndpoints },
     };
     const taints: ObjectFields[] = [];
     const conditions: NodeCondition[] = [];
+    const addresses: ObjectFields[] = [];
     while (reader.at < end) {
       const tag = reader.tag();
       if (tag === 0x0a) node.metadata = this.#meta.read('few');
       else if (tag === 0x12) this.#nodeSpec(node.spec, taints);
-      else if (tag === 0x1a) this.#nodeStatus(node.status, conditions);
+      else if (tag === 0x1a) this.#nodeStatus(node.status, conditions, addresses);
       else reader.skip(tag);
     }
     reader.exit(end);
     // Copies: an array that was appended to keeps spare capacity as long as the node is cached.
     if (taints.length > 0) node.spec.taints = taints.slice();
     if (conditions.length > 0) node.status.conditions = conditions.slice();
+    if (addresses.length > 0) node.status.addresses = addresses;
     return node;
   }
 
@@ -291,10 +308,16 @@ export class ProtobufObjects {
     });
   }
 
-  #nodeStatus(status: { nodeInfo: { bootID: string } }, conditions: NodeCondition[]): void {
+  #nodeStatus(
+    status: { nodeInfo: { bootID: string }; daemonEndpoints: ObjectFields },
+    conditions: NodeCondition[],
+    addresses: ObjectFields[],
+  ): void {
     const reader = this.#source;
     reader.message((tag) => {
       if (tag === 0x22) append(conditions, conditionList, reader, readNodeCondition);
+      else if (tag === 0x2a) append(addresses, addressList, reader, readNodeAddress);
+      else if (tag === 0x32) status.daemonEndpoints = readFields(reader, endpointsFields);
       else if (tag === 0x3a) this.#nodeInfo(status.nodeInfo);
       else reader.skip(tag);
     });

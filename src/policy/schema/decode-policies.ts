@@ -6,6 +6,7 @@ import { vetoOwners } from '../../machinery/api/vetoes.ts';
 import { parseTimestamp } from '../../machinery/api/timestamps.ts';
 import {
   cooldownDefaultMs,
+  type DetectionRule,
   type DetectRule,
   type EarlyWarningRule,
   type EvictionLimits,
@@ -43,6 +44,7 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     terminatingTimeoutMs: parseDuration(policy.terminatingTimeout),
     vetoes: policy.vetoes && decodeVetoes(policy.vetoes),
     earlyWarning: decodeEarlyWarning(policy.earlyWarning),
+    detection: decodeDetection(policy.detection),
     maintenance: decodeMaintenance(policy.maintenance),
     limits: decodeLimits(policy.limits),
     outOfService: policy.outOfService && decodeOutOfService(policy.outOfService),
@@ -96,6 +98,10 @@ function decodeDetect({ markPods = true, evictAfter }: NonNullable<PolicyInput['
 
 function decodeEarlyWarning(rule: PolicyInput['earlyWarning']): EarlyWarningRule | undefined {
   return rule && { afterMs: toMs(rule.after), annotate: rule.annotate ?? false };
+}
+
+function decodeDetection(rule: PolicyInput['detection']): DetectionRule | undefined {
+  return rule && { earliestMs: toMs(rule.earliest), probes: [...new Set(rule.probes ?? ['kubelet' as const])] };
 }
 
 function decodeVetoes(rule: NonNullable<PolicyInput['vetoes']>): VetoRule {

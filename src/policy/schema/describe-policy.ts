@@ -42,6 +42,7 @@ export function describePolicy(policy: NodePolicy | undefined): string {
     ...describeMaintenance(maintenance),
     ...describeVetoes(policy.vetoes),
     ...describeEarlyWarning(policy.earlyWarning),
+    ...describeDetection(policy.detection),
     ...describeLimits(limits),
     ...describeOutOfService(outOfService),
     ...describeZones(zones),
@@ -95,6 +96,11 @@ function describeVetoes(rule: NodePolicy['vetoes']): readonly string[] {
 function describeEarlyWarning(rule: NodePolicy['earlyWarning']): readonly string[] {
   if (rule === undefined) return [];
   return [`earlyWarning after ${formatGoDuration(rule.afterMs)}${rule.annotate ? ' by annotation' : ''}`];
+}
+
+function describeDetection(rule: NodePolicy['detection']): readonly string[] {
+  if (rule === undefined) return [];
+  return [`detection from ${formatGoDuration(rule.earliestMs)} on by probes [${rule.probes.join(' ')}]`];
 }
 
 function describeZones(zones: NodePolicy['zones']): readonly string[] {

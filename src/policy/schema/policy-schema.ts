@@ -10,7 +10,7 @@ import { autonomyLabel } from '../../machinery/api/pod.ts';
 import { fencingTaints } from '../../machinery/api/taints.ts';
 import { knownVetoes, vetoOwners } from '../../machinery/api/vetoes.ts';
 import { mapOf } from '../../machinery/api/json-map.ts';
-import { overflowOrders, policyModes } from '../../controller/model/policy.ts';
+import { overflowOrders, policyModes, probeKinds } from '../../controller/model/policy.ts';
 import { isCron, isTimeZone } from './schedule-times.ts';
 
 export { policiesMax };
@@ -243,6 +243,17 @@ const earlyWarning = fields({
     ),
 });
 
+const detection = fields({
+  earliest: duration.describe(
+    'How old the last heartbeat of a node is at least; at least 10s, less than the grace period',
+  ),
+  probes: list(z.enum(probeKinds, { error: `one of ${probeKinds.join(', ')}` }), probeKinds.length, 'probes')
+    .optional()
+    .describe(
+      'What is asked by TCP, from two nodes: the port of the kubelet, and two of its pods; [kubelet] if not set',
+    ),
+});
+
 const podAutonomy = fields({
   evictAfter: duration.describe('How long the node is unhealthy when they are evicted as other pods are'),
 });
@@ -363,6 +374,11 @@ const policySpecShape = {
       'Keeps a node that recovers often from new pods for a growing time, by the taint nodelifecycle/flapping:NoSchedule',
     ),
   ...evictionLimits,
+  detection: detection
+    .optional()
+    .describe(
+      'Other evidence by which a node without heartbeats is Unknown before its grace period ends; needs limits.maxUnhealthy; none if not set',
+    ),
   earlyWarning: earlyWarning
     .optional()
     .describe(

@@ -23,6 +23,7 @@ export function validatePolicies(policies: readonly PolicyInput[]): readonly str
     ...policies.flatMap(validateDetect),
     ...policies.flatMap(validateVetoes),
     ...policies.flatMap(validateEarlyWarning),
+    ...policies.flatMap(validateDetection),
     ...policies.flatMap(validateSchedules),
     ...policies.flatMap(({ evictReachable }, index) => {
       return validateDuration(evictReachable?.timeout, ['policies', index, 'evictReachable', 'timeout']);
@@ -125,6 +126,29 @@ function validateEarlyWarning(policy: PolicyInput, index: number): readonly stri
   return [
     ...validateDuration(earlyWarning.after, path),
     ...(isLate ? [refusal(path, `less than nodeMonitorGracePeriod (${grace})`, earlyWarning.after)] : []),
+  ];
+}
+
+/** Kubelets renew every 10 s: before that a node without a heartbeat is like all others. */
+const earliestMin = '10s';
+
+/** Without a limit the loss of a network would be taken for that of its nodes. */
+function validateDetection(policy: PolicyInput, index: number): readonly string[] {
+  const { detection, nodeMonitorGracePeriod: grace, limits } = policy;
+  if (detection === undefined) return [];
+  const path = ['policies', index, 'detection'];
+  const { earliest, probes } = detection;
+  const isLate = grace !== undefined && msOf(earliest) >= msOf(grace);
+  return [
+    ...validateDuration(earliest, [...path, 'earliest']),
+    ...(msOf(earliest) > 0 && msOf(earliest) < msOf(earliestMin)
+      ? [refusal([...path, 'earliest'], `at least ${earliestMin}`, earliest)]
+      : []),
+    ...(isLate ? [refusal([...path, 'earliest'], `less than nodeMonitorGracePeriod (${grace})`, earliest)] : []),
+    ...(probes === undefined || probes.includes('kubelet')
+      ? []
+      : [refusal([...path, 'probes'], 'a list with kubelet', probes)]),
+    ...(limits?.maxUnhealthy === undefined ? [refusal(path, 'absent without limits.maxUnhealthy', detection)] : []),
   ];
 }
 

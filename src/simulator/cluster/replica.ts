@@ -1,4 +1,5 @@
 import type { Labels, Meter, MetricDefinition } from '../../machinery/ports/meter.ts';
+import type { Dialer } from '../../machinery/ports/dialer.ts';
 import type { Random } from '../../machinery/ports/random.ts';
 import type { WriteLanes } from '../../machinery/ports/write-lanes.ts';
 import {
@@ -27,6 +28,8 @@ interface ReplicaOptions {
   readonly config: () => ManagerConfig;
   readonly limits: ClusterPlan['limits'];
   readonly makeLanes: () => WriteLanes;
+  /** Whether a machine answers at this address. */
+  readonly answersAt: (address: string) => boolean;
   readonly onSent: (replica: Replica, request: RequestLine) => void;
   /** A process begins. */
   readonly onStarted: (replica: Replica, run: Run) => void;
@@ -101,6 +104,7 @@ export class Replica {
               events: client('events', eventLimits(this.#options.limits), mayWrite),
               election: client('election', electionLimits(config.leaderElectRenewDeadlineMs)),
               canary: client('canary', canaryLimits, mayWrite),
+              witness: client('witness', canaryLimits),
             },
       },
       lanes: makeLanes(),
@@ -110,6 +114,8 @@ export class Replica {
       meter,
       identity: `${name}_${this.#starts}`,
       host: name,
+      place: name,
+      dialer: this.#dialer(process),
     });
     this.#run = { process, manager, meter, stop: new AbortController(), hasEnded: false };
     this.#options.onStarted(this, this.#run);
@@ -159,6 +165,18 @@ export class Replica {
     this.#options.timeline.after(ms, () => {
       if (this.#starts === before && this.#run !== undefined) this.start();
     });
+  }
+
+  #dialer(process: VirtualProcess): Dialer {
+    const { answersAt, network } = this.#options;
+    return {
+      dial: async ({ address }, timeoutMs, signal) => {
+        const answers = answersAt(address);
+        await process.sleep(answers ? 2 * network.latencyMs() : timeoutMs, signal);
+        if (signal.aborted) return 'not-sent';
+        return answers ? 'answered' : 'no-answer';
+      },
+    };
   }
 
   #client(process: VirtualProcess, name: string, limits: ClientLimits, mayWrite?: () => boolean): SimulatedClient {

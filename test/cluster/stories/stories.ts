@@ -6,6 +6,7 @@ import { cable } from './cable.ts';
 import { container } from './container.ts';
 import { controlPlane } from './control-plane.ts';
 import { daemons } from './daemons.ts';
+import { earlyDetection } from './early-detection.ts';
 import { earlyWarning } from './early-warning.ts';
 import { detect } from './detect.ts';
 import { detectorOnly } from './detector-only.ts';
@@ -65,6 +66,7 @@ export const stories: readonly Story[] = [
   detect,
   window,
   earlyWarning,
+  earlyDetection,
   scale,
   networkPolicy,
 ];

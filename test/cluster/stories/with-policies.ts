@@ -7,10 +7,18 @@ import type { Times } from './story.ts';
 /** The worker that is a store meanwhile: policies select it by `site: store`. */
 export const storeNode = 'n3';
 
-/** Runs the story with these policies, a part of a config file, in force for the worker, whose cable is in at the end. */
-export async function withPolicies(stage: Stage, policies: string, story: () => Promise<Times>): Promise<Times> {
+/**
+ * Runs the story with these policies, a part of a config file, in force for the worker, whose cable is in at the end. `values`: others
+ * of the chart that they need.
+ */
+export async function withPolicies(
+  stage: Stage,
+  policies: string,
+  story: () => Promise<Times>,
+  values = '',
+): Promise<Times> {
   const { cluster } = stage;
-  return stage.withUpgrade(upgradeTo(policies, stage), async () => {
+  return stage.withUpgrade(upgradeTo(policies, values, stage), async () => {
     try {
       await cluster.kubectl('label', 'node', storeNode, 'site=store', '--overwrite');
       // A live setting reaches the replicas through their kubelets, within two minutes.
@@ -50,9 +58,9 @@ export async function plugCable(stage: Stage): Promise<number> {
 }
 
 /** A file of values with the policies. */
-function upgradeTo(policies: string, { cluster }: Stage): string {
+function upgradeTo(policies: string, values: string, { cluster }: Stage): string {
   const file = join(cluster.settings.folder, 'policies.yaml');
-  writeFileSync(file, `config:\n${policies.replaceAll(/^/gmu, '  ')}\n`);
+  writeFileSync(file, `config:\n${policies.replaceAll(/^/gmu, '  ')}\n${values}\n`);
   const release = 'node-lifecycle-controller charts/node-lifecycle-controller --namespace node-lifecycle-controller';
   return `helm upgrade ${release} --reuse-values --values ${file}`;
 }

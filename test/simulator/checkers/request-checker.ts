@@ -2,6 +2,7 @@
 import type { Lease } from '../../../src/machinery/api/lease.ts';
 import type { NodeView } from '../../../src/machinery/api/node.ts';
 import type { Stages } from '../../../src/controller/stages.ts';
+import { witnessLeaseName } from '../../../src/machinery/api/resources.ts';
 import { objectKey } from '../../../src/machinery/api/object-key.ts';
 import type { PodView } from '../../../src/machinery/api/pod.ts';
 import { noExecuteTaints } from '../../../src/machinery/api/taints.ts';
@@ -69,6 +70,7 @@ export class RequestChecker {
     if (!isWrite(line)) return;
     this.counts.writes += 1;
     if (line.by.client === 'election') this.#noteRenewal(replica);
+    else if (isReport(line)) this.#checkRepeats(replica, line);
     else this.#checkWrite(replica, line);
   }
 
@@ -150,6 +152,11 @@ export class RequestChecker {
     const why = holder === '' ? 'while no replica holds the lease' : `while ${holder} holds the lease`;
     this.#report('only-the-leader-writes', replica.name, `${describe(line)} ${why}`);
   }
+}
+
+/** A report of a standby to the leader: no act on a node or pod. */
+function isReport({ by, resource, name }: RequestLine): boolean {
+  return by.client === 'witness' && resource === 'leases' && name === witnessLeaseName;
 }
 
 function whyNotUnknown({ manager }: Run, name: string): string | undefined {

@@ -33,5 +33,6 @@ export class ShortestGraces {
 }
 
 function shortestOf(policy: ReturnType<typeof policyOf>): readonly number[] {
-  return [policy?.nodeMonitorGracePeriodMs, policy?.nodeStartupGracePeriodMs].filter((ms) => ms !== undefined);
+  const { nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs, detection } = policy ?? {};
+  return [nodeMonitorGracePeriodMs, nodeStartupGracePeriodMs, detection?.earliestMs].filter((ms) => ms !== undefined);
 }

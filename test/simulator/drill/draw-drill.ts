@@ -20,6 +20,7 @@ import {
 } from './meeting-drills.ts';
 import { planFencingDrill, planMaintenanceDrill, planRateChange, planZonesDrill } from './policy-drills.ts';
 import { planTwoPathFailures, planTwoRenewals, planTwoUnreadLeases } from './repeated-drills.ts';
+import { planDetectionDrill } from './detection-drill.ts';
 import { planEarlyWarningDrill } from './early-warning-drill.ts';
 import { planOverflowDrill } from './overflow-drill.ts';
 import { planWindowDrill } from './window-drill.ts';
@@ -89,9 +90,14 @@ const warningShare = 0.02;
 const deniedSource = 0x9_02;
 const deniedShare = 0.02;
 
+/** Seed of the random source of drills with early detection; with it the seeds that say what they find keep their drill. */
+const detectionSource = 0xa_03;
+const detectionShare = 0.03;
+
 /** Undefined where the cluster is too small for what was drawn. */
 export function drawDrill(seed: number, cluster: DrillCluster): Drill | undefined {
   return (
+    drawFrom(new SeededRandom(seed ^ detectionSource), detectionShare, [planDetectionDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ deniedSource), deniedShare, [planDeniedDeletionsDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ warningSource), warningShare, [planEarlyWarningDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ overflowSource), overflowShare, [planOverflowDrill], cluster) ??

@@ -24,6 +24,8 @@ export interface DrillCluster {
   readonly wallMs: number;
   /** The longest hold of a path failure in this cluster. */
   readonly pathFailureHoldMs: number;
+  /** Replicas that run. */
+  readonly replicas: number;
   /** A write that hangs keeps all others waiting until it times out. */
   readonly writesOneByOne: boolean;
 }
@@ -83,6 +85,8 @@ export interface Drill {
   };
   /** A silent node beyond the limit of its policy gets no NoExecute taint before this time. */
   readonly beyondLimit?: { readonly node: string; readonly notBeforeMs: number };
+  /** A node that may be Unknown so long after its last heartbeat already, because its machine is off; `isInTime`: it must. */
+  readonly proven?: { readonly node: string; readonly earliestMs: number; readonly isInTime: boolean };
   /** A node that is annotated when its heartbeat is so old, until it sends one. */
   readonly warned?: { readonly node: string; readonly afterMs: number };
   /** Each of them is alone in the zone of its policy: it does not wait for a token. */

@@ -168,6 +168,7 @@ export class DrillRun {
       graceMs,
       leaseHoldMs,
       pathFailureHoldMs,
+      replicas: [...world.replicas.values()].filter(({ run }) => run !== undefined).length,
       writesOneByOne: this.#options.concurrentWrites === 1,
     };
   }

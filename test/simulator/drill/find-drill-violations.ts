@@ -9,6 +9,7 @@ import { dueTimes, earlyMs, readyAt, seconds, stateAt } from './due-times.ts';
 import { findFastTaints, healthTaintsIn, noExecuteHealth } from './find-fast-taints.ts';
 import { findMeetingViolations } from './find-meeting-violations.ts';
 import { findPolicyViolations } from './find-policy-violations.ts';
+import { findDetectionViolations } from './find-detection-violations.ts';
 import { findWarningViolations } from './find-warning-violations.ts';
 import { retriedMs } from './write-drills.ts';
 
@@ -37,6 +38,7 @@ const checks: readonly Check[] = [
   findPolicyViolations,
   findMeetingViolations,
   findWarningViolations,
+  findDetectionViolations,
 ];
 
 export function findDrillViolations(context: DrillContext): readonly DrillViolation[] {
@@ -90,7 +92,8 @@ function findUnnoticed(
 
 function findEarlyUnknowns({ drill, record, options, graceMsOf, knownMs }: DrillContext): readonly DrillViolation[] {
   return [...record.nodes].flatMap(([subject, { heartbeats, states }]) => {
-    const notBeforeMs = graceMsOf(subject) + (drill.unread === subject ? options.leaseConfirmationHoldMs : 0);
+    const graceMs = drill.proven?.node === subject ? drill.proven.earliestMs : graceMsOf(subject);
+    const notBeforeMs = graceMs + (drill.unread === subject ? options.leaseConfirmationHoldMs : 0);
     const early = states.find(({ byController, ready, atMs }, index) => {
       const lastMs = heartbeats.findLast((heartbeatMs) => heartbeatMs <= atMs - knownMs) ?? -Infinity;
       const isNew = index > 0 && ready === 'Unknown' && states[index - 1]?.ready !== 'Unknown';

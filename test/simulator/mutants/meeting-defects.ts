@@ -298,4 +298,19 @@ export const meetingDefects: readonly Mutant[] = [
     find: 'if (over < 0) return undefined;',
     replace: 'if (over <= 0) return undefined;',
   },
+  // early detection
+  {
+    name: 'answers-prove-silence',
+    what: 'a node whose kubelet alone is stopped is Unknown before its grace period ends',
+    file: 'controller/detection/classify-round.ts',
+    find: "if (results.includes('answered')) return 'answered';",
+    replace: "if (results.length === 0) return 'answered';",
+  },
+  {
+    name: 'silence-never-proven',
+    what: 'the report of the standby is about another heartbeat, and no node is found early',
+    file: 'controller/detection/witness-view.ts',
+    find: 'return isFresh && report.unanswered.get(node) === heartbeat;',
+    replace: 'return isFresh && report.unanswered.get(heartbeat) === node;',
+  },
 ];

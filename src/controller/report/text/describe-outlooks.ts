@@ -3,6 +3,7 @@ import { autonomyLabel } from '../../../machinery/api/pod.ts';
 import { flappingAnnotation, outOfServiceAnnotation } from '../../../machinery/api/node.ts';
 import { flappingTaintKey, type Taint } from '../../../machinery/api/taints.ts';
 import type { PodGcReason } from '../../model/decisions.ts';
+import { detectionDoubts } from '../../model/detection.ts';
 import { describeFlappingEnd, describeRecoveries } from '../../model/flapping.ts';
 import { describeFencingDoubt, type FencingDoubt } from '../../model/out-of-service.ts';
 import { describeHold, holdRows } from './describe-holds.ts';
@@ -46,6 +47,7 @@ export function describeNodeOutlook(outlook: NodeOutlook): string {
       ['fencing', outlook.outOfService && textOf(fencingTexts, 'kind', outlook.outOfService)],
       ['flapping', flappingText(outlook)],
       ['warning', overdueText(outlook)],
+      ['probes', probesText(outlook)],
       ...(outlook.lifecycle ?? []).map((condition): Row => ['lifecycle', lifecycleText(condition)]),
       ['zone', `${zoneText(zone)}${counted ? '' : '; this node does not count in it'}`],
       [
@@ -165,7 +167,11 @@ function silenceText({ silence }: NodeOutlook): string {
 }
 
 /** The fields of a policy that set the grace periods. */
-const graceFields = { monitor: 'nodeMonitorGracePeriod', startup: 'nodeStartupGracePeriod' } as const;
+const graceFields = {
+  monitor: 'nodeMonitorGracePeriod',
+  startup: 'nodeStartupGracePeriod',
+  probes: 'detection',
+} as const;
 
 function heartbeatText({ lastHeartbeat, grace }: NodeOutlook): string {
   if (lastHeartbeat === null || grace === null) return 'not evaluated yet';
@@ -212,6 +218,12 @@ function overdueText({ overdue }: NodeOutlook): string | null {
   return overdue === undefined
     ? null
     : `no heartbeat for ${secondsText(overdue.since.secondsAgo)}, and not Unknown yet (earlyWarning of policy ${overdue.policy}); it holds nothing`;
+}
+
+function probesText({ detection }: NodeOutlook): string | null {
+  return detection === undefined
+    ? null
+    : `not Unknown before its grace period ends (detection of policy ${detection.policy}): ${detectionDoubts[detection.doubt]}`;
 }
 
 function flappingText({ node, flapping }: NodeOutlook): string | null {

@@ -187,6 +187,15 @@ export class HollowFleet {
     return this.#nodes.store.get(name);
   }
 
+  /** Whether a machine answers at this address, its own or that of one of its pods. */
+  answersAt(address: string): boolean {
+    const isAt = ({ kubelet }: FaultyNode): boolean => {
+      const { address: own, podSubnet } = kubelet.health.describe();
+      return own === address || address.startsWith(`${podSubnet}.`);
+    };
+    return [...this.#members.values()].some((member) => isAt(member) && member.kubelet.answers && !member.client.isCut);
+  }
+
   /** Every node as it is now, in the order of the options. */
   *nodes(): Generator<FleetNodeStatus> {
     for (const { name, labels, kubelet, client } of this.#members.values()) {

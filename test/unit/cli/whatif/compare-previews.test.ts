@@ -10,6 +10,7 @@ const calm: NodePreview = {
   conflict: [],
   mode: 'Enforce',
   gracePeriodSeconds: 50,
+  earlyFromSeconds: null,
   zone: 'eu/a',
   ready: 'True',
   markedUnknown: 'later',

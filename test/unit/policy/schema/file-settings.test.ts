@@ -35,7 +35,7 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, vetoes, limits, outOfService, flapping, evictReachable, keepCompletedPods, earlyWarning, terminatingTimeout, schedules';
+  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, vetoes, limits, outOfService, flapping, evictReachable, keepCompletedPods, detection, earlyWarning, terminatingTimeout, schedules';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 const many = Array.from({ length: 21 }, (_, place) => `label-${place}`);
@@ -333,6 +333,30 @@ const malformed: readonly (readonly [unknown, string])[] = [
     aPolicyWith({ nodeMonitorGracePeriod: '20s', earlyWarning: { after: '20s' } }),
     'policies[0].earlyWarning.after: must be less than nodeMonitorGracePeriod (20s) (got "20s")',
   ],
+  [
+    aPolicyWith({ detection: { earliest: '15s' } }),
+    'policies[0].detection: must be absent without limits.maxUnhealthy (got {"earliest":"15s"})',
+  ],
+  [
+    aPolicyWith({
+      nodeMonitorGracePeriod: '20s',
+      detection: { earliest: '20s' },
+      limits: { maxUnhealthy: { count: 1 } },
+    }),
+    'policies[0].detection.earliest: must be less than nodeMonitorGracePeriod (20s) (got "20s")',
+  ],
+  [
+    aPolicyWith({ detection: { earliest: '9s' }, limits: { maxUnhealthy: { count: 1 } } }),
+    'policies[0].detection.earliest: must be at least 10s (got "9s")',
+  ],
+  [
+    aPolicyWith({ detection: { earliest: '15s', probes: ['pods'] }, limits: { maxUnhealthy: { count: 1 } } }),
+    'policies[0].detection.probes: must be a list with kubelet (got ["pods"])',
+  ],
+  [
+    aPolicyWith({ detection: { earliest: '15s', probes: ['ping'] }, limits: { maxUnhealthy: { count: 1 } } }),
+    'policies[0].detection.probes[0]: must be one of kubelet, pods (got "ping")',
+  ],
   [aPolicyWith({ earlyWarning: {} }), `policies[0].earlyWarning.after: must be ${duration} (missing)`],
   [
     aPolicyWith({ earlyWarning: { after: '20s', annotate: 'yes' } }),
@@ -494,6 +518,7 @@ test('a policy with all fields', () => {
     keepCompletedPods: true,
     podAutonomy: { evictAfter: '8h' },
     terminatingTimeout: '10m',
+    detection: { earliest: '15s', probes: ['kubelet', 'pods'] },
     earlyWarning: { after: '20s', annotate: true },
     vetoes: { of: ['karpenter'], labels: ['example.com/keep'], taints: ['example.com/debug'], maxDuration: '2h' },
     schedules: [
@@ -539,6 +564,7 @@ test('a policy with all fields', () => {
         },
       ],
       terminatingTimeoutMs: 600_000,
+      detection: { earliestMs: 15_000, probes: ['kubelet', 'pods'] },
       earlyWarning: { afterMs: 20_000, annotate: true },
       vetoes: {
         of: ['karpenter'],

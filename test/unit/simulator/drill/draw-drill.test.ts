@@ -16,6 +16,7 @@ const cluster: DrillCluster = {
   clocksAgree: true,
   wallMs: 1_767_323_045_000,
   pathFailureHoldMs: 0,
+  replicas: 2,
   writesOneByOne: false,
 };
 const newest = ['rate-change', 'refused-writes', 'unseen-deletions'] as const;

@@ -1,0 +1,64 @@
+import type { NodeView } from '../../machinery/api/node.ts';
+import { formatTime } from '../../machinery/api/timestamps.ts';
+import type { Meter } from '../../machinery/ports/meter.ts';
+import type { NodeSource } from '../model/commands.ts';
+import type { LastHeartbeat } from '../model/renewals.ts';
+import { earlyDetections, earlySeconds } from './metrics.ts';
+import type { Suspect } from './suspects.ts';
+
+interface ProvenSilencesOptions {
+  readonly nodes: NodeSource;
+  readonly heartbeatOf: (node: NodeView) => LastHeartbeat | undefined;
+  readonly healthNowMs: () => number;
+  readonly meter: Meter;
+}
+
+type Proven = Suspect & { readonly provenAtMs: number };
+/** `withdrawn`: the silence begins again, as after a full disruption, or the node is another one. */
+type End = 'confirmed' | 'heartbeat' | 'withdrawn';
+
+/** Nodes that were silent by probes, until their grace period shows whether that was right. */
+export class ProvenSilences {
+  readonly #options: ProvenSilencesOptions;
+  readonly #proven = new Map<string, Proven>();
+
+  constructor(options: ProvenSilencesOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#proven.size;
+  }
+
+  has({ node, heartbeatAtMs }: Pick<Suspect, 'node' | 'heartbeatAtMs'>): boolean {
+    return this.#proven.get(node)?.heartbeatAtMs === heartbeatAtMs;
+  }
+
+  add(suspect: Suspect): void {
+    this.#proven.set(suspect.node, { ...suspect, provenAtMs: this.#options.healthNowMs() });
+  }
+
+  /** Counts and forgets those whose grace period has ended, or that sent a heartbeat within it. */
+  review(): void {
+    for (const proven of this.#proven.values()) {
+      const end = this.#endOf(proven);
+      if (end !== undefined) this.#end(proven, end);
+    }
+  }
+
+  #endOf({ node: name, heartbeat, heartbeatAtMs, graceMs }: Proven): End | undefined {
+    const node = this.#options.nodes.get(name);
+    const last = node && this.#options.heartbeatOf(node);
+    if (last === undefined) return 'withdrawn';
+    if (formatTime(last.wallMs) !== heartbeat) return 'heartbeat';
+    if (last.atMs !== heartbeatAtMs) return 'withdrawn';
+    return this.#options.healthNowMs() - heartbeatAtMs > graceMs ? 'confirmed' : undefined;
+  }
+
+  #end({ node, policy, heartbeatAtMs, graceMs, provenAtMs }: Proven, end: End): void {
+    const { meter } = this.#options;
+    this.#proven.delete(node);
+    meter.add(earlyDetections, 1, { policy, end });
+    if (end === 'confirmed') meter.add(earlySeconds, (heartbeatAtMs + graceMs - provenAtMs) / 1_000, { policy });
+  }
+}

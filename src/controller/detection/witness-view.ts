@@ -1,0 +1,68 @@
+import { ApiError } from '../../machinery/api/api-error.ts';
+import type { Clock } from '../../machinery/ports/clock.ts';
+import { callWithin } from '../../machinery/supervision/call-within.ts';
+import type { WitnessReport, WitnessReports } from '../model/detection.ts';
+import type { Suspect } from './suspects.ts';
+
+const readMsMax = 2_000;
+/** A standby writes its report again within 10 s: an older one is of a process that has ended, or cannot reach the API server. */
+const countsForMs = 15_000;
+
+interface WitnessViewOptions {
+  readonly reports: WitnessReports;
+  readonly clock: Clock;
+}
+
+/** What the leader knows of the report of a standby. */
+export class WitnessView {
+  readonly #options: WitnessViewOptions;
+  #report: WitnessReport | undefined;
+  /** Who wrote the last report that was read, and when by its own clock. */
+  #version: string | undefined;
+  /** When it was first read, on the monotonic clock; undefined: it may be older. */
+  #newAtMs: number | undefined;
+
+  constructor(options: WitnessViewOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#report?.unanswered.size ?? 0;
+  }
+
+  /** An error proves nothing. */
+  async read(signal: AbortSignal): Promise<void> {
+    const { clock, reports } = this.#options;
+    this.#report = undefined;
+    try {
+      this.#report = await callWithin({ clock, ms: readMsMax, signal }, (within) => reports.read(within));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+    if (this.#report !== undefined) this.#noteAge(this.#report);
+  }
+
+  /** The first report that a process reads may be old: then the clocks of both must agree that it is not. */
+  #noteAge({ identity, reportedAtMs }: WitnessReport): void {
+    const { clock } = this.#options;
+    const version = `${identity} ${reportedAtMs}`;
+    if (version === this.#version) return;
+    const isRecent = this.#version !== undefined || Math.abs(clock.nowMs() - reportedAtMs) <= countsForMs;
+    this.#newAtMs = isRecent ? clock.monotonicMs() : undefined;
+    this.#version = version;
+  }
+
+  /** Another replica, on another node, has found now that the node does not answer since this heartbeat. */
+  confirms({ node, heartbeat }: Suspect): boolean {
+    const { own } = this.#options.reports;
+    const report = this.#report;
+    if (report === undefined || report.identity === own.identity || !arePlaces(report.place, own.place)) return false;
+    const isFresh = this.#newAtMs !== undefined && this.#options.clock.monotonicMs() - this.#newAtMs <= countsForMs;
+    return isFresh && report.unanswered.get(node) === heartbeat;
+  }
+}
+
+/** Two different nodes. A replica that does not know on which node it runs is no second witness. */
+function arePlaces(a: string, b: string): boolean {
+  return a !== '' && b !== '' && a !== b;
+}

@@ -1,0 +1,45 @@
+// Early detection: a worker without a cable is Unknown long before its grace period ends, and one whose kubelet alone is stopped is not.
+import { documentedBlock } from '../documented-blocks.ts';
+import type { Stage } from '../stage.ts';
+import type { Story, Times } from './story.ts';
+import { plugCable, pullCable, storeNode as node, withPolicies } from './with-policies.ts';
+
+async function run(stage: Stage): Promise<Times> {
+  return withPolicies(stage, documentedPolicies(), () => isDetected(stage), 'earlyDetection: { enabled: true }');
+}
+
+/** The policy of the document, for the worker of these stories. */
+function documentedPolicies(): string {
+  const documented = documentedBlock('Early detection', 'policies:', 'policies.md', 'yaml');
+  const policies = documented.replace('{ pool: web }', '{ site: store }');
+  if (policies === documented) throw new Error('the policy of the document selects other nodes');
+  return policies;
+}
+
+async function isDetected(stage: Stage): Promise<Times> {
+  const { timeline, cluster } = stage;
+  await pullCable(stage);
+  const age = await stage.heartbeatAge(node);
+  const unknown = await timeline.when('Unknown', 60, () => stage.isUnknown(node));
+  const well = await plugCable(stage);
+  timeline.mark(`the kubelet of ${node} is suspended`);
+  await cluster.nodes[node].signal('kubelet', 'SIGSTOP');
+  const stoppedAge = await stage.heartbeatAge(node);
+  const stopped = await timeline.when('Unknown', 90, () => stage.isUnknown(node));
+  timeline.mark(`the kubelet of ${node} continues`);
+  await cluster.nodes[node].signal('kubelet', 'SIGCONT');
+  await timeline.when('Ready without taints', 90, () => stage.isWell(node));
+  const stoppedSince = stopped + stoppedAge;
+  if (stoppedSince < 48)
+    throw new Error(`${node} answered, and was Unknown ${stoppedSince} s after its last heartbeat`);
+  return { unknown, sinceHeartbeat: unknown + age, well, stoppedSince };
+}
+
+export const earlyDetection: Story = {
+  name: 'early-detection',
+  about:
+    'a policy with detection: a worker without a cable is Unknown within 17 s of its last heartbeat, one whose kubelet is stopped at its deadline',
+  isComparable: false,
+  run,
+  limits: { unknown: 17, sinceHeartbeat: 17, stoppedSince: 52 },
+};
