@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { SmallWorld, taintsOf, until } from '../support/small-world.ts';
+import { buildQueries } from '../../src/cli/report/build-queries.ts';
 import { type AlertRule, alertRules, dashboard, dashboardFile, ruleFiles } from './alert-rules.ts';
 import { helmTemplate, type KubeManifest, pick, renderChart, runTool } from '../../tools/manifests/render.ts';
 
@@ -44,8 +45,12 @@ test('every alert has a test in which it fires and one in which it does not', ()
   }
 });
 
-test('promtool parses every query of the dashboard', () => {
-  const queries = dashboard().panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+test('promtool parses every query of the dashboard, and of `nlc report`', () => {
+  const panels = dashboard().panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  const queries = [
+    ...panels,
+    ...['', 'job="nlc"'].flatMap((selector) => Object.values(buildQueries(selector, '720h'))),
+  ];
   const rules = queries.map((expr, index) => {
     return { record: `panel:query:${index}`, expr: expr.replaceAll(/\$__(rate_interval|range)\b/g, '5m') };
   });

@@ -54,6 +54,12 @@ export const commandList: readonly (CommandEntry | CommandGroup)[] = [
     loadFlags: async () => (await import('./flags.ts')).whatifFlags,
   },
   {
+    name: 'report',
+    summary: 'Reports faults, false positives and the time until recovery, from Prometheus or a recorded trace',
+    load: () => import('./report.ts'),
+    loadFlags: async () => (await import('./flags.ts')).reportFlags,
+  },
+  {
     name: 'shadow',
     summary: 'Shows how a controller that runs with --shadow compares with the active controllers of the cluster',
     load: () => import('./page-commands.ts').then(({ shadow }) => shadow),

@@ -84,6 +84,31 @@ export const recordFlags = [
   ...logFlags,
 ] as const satisfies readonly FlagDefinition[];
 
+/** All flags of `nlc report`. `--grace-period` may be repeated. */
+export const reportFlags = [
+  ...flagGroup('Report', [
+    flag.text('prometheus', 'URL of the Prometheus that scrapes the controller'),
+    flag.duration('since', 'With --prometheus: how far the report reaches back', {
+      default: '720h',
+      range: { above: 0 },
+    }),
+    flag.text(
+      'selector',
+      'With --prometheus: label matchers of the controller in PromQL, such as cluster="a",job="nlc"',
+    ),
+    flag.text('bearer-token-file', 'With --prometheus: file with the token that it wants'),
+    flag.text('trace', 'File that nlc record wrote, instead of Prometheus'),
+    flag.duration('grace-period', 'With --trace: a grace period to compare; may be repeated, at most 20 times', {
+      range: { above: 0 },
+    }),
+    flag.text('output', 'Output format: a report as text, or JSON with all values', {
+      short: 'o',
+      default: 'text',
+      choices: ['text', 'json'],
+    }),
+  ]),
+] as const satisfies readonly FlagDefinition[];
+
 /** All flags of `nlc whatif`. */
 export const whatifFlags = [
   ...flagGroup('Comparison', [

@@ -27,12 +27,18 @@ export function readText(path: string): Read<string> {
   }
 }
 
-/** The replay of the trace in this file. */
-export function readTraceScenario(path: string): Read<TraceScenario> {
+/** The trace in this file. */
+export function readTraceFile(path: string): Read<ClusterTrace> {
   const text = readText(path);
   if ('problems' in text) return text;
   const read = readTrace(text.value);
-  if ('problems' in read) return { problems: read.problems.map((problem) => `${path}: ${problem}`) };
+  return 'problems' in read ? { problems: read.problems.map((problem) => `${path}: ${problem}`) } : read;
+}
+
+/** The replay of the trace in this file. */
+export function readTraceScenario(path: string): Read<TraceScenario> {
+  const read = readTraceFile(path);
+  if ('problems' in read) return read;
   const { header } = read.value;
   const startsAtMs = parseTimestamp(header.startedAt);
   return { value: { scenario: { ...toScenario(read.value, `trace ${basename(path)}`), startsAtMs }, header } };
@@ -56,6 +62,7 @@ const recordSchema = z.object({
   pods: z.record(z.string(), z.int().min(0)).optional(),
   gap: z.number().min(0).optional(),
   open: z.literal(true).optional(),
+  rebooted: z.literal(true).optional(),
   gone: z.literal(true).optional(),
 });
 const endSchema = z.object({ t: z.number(), end: z.enum(['stopped', 'size', 'time']) });

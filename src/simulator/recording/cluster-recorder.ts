@@ -25,6 +25,7 @@ interface ClusterRecorderOptions {
 interface KnownNode {
   readonly zone: string;
   readonly ready: string;
+  readonly bootID: string;
   readonly taints: string;
   /** Labels as JSON, because they are compared. */
   readonly labels: string;
@@ -46,7 +47,7 @@ const unreachable = { key: taintKeys.unreachable, effect: 'NoExecute' } as const
 const endBytes = 200;
 
 /**
- * Writes what a simulation needs of a live cluster: heartbeats that come late, changes of Ready, zones and taints, and for
+ * Writes what a simulation needs of a live cluster: heartbeats that come late, restarts of machines, changes of Ready, zones and taints, and for
  * each node the number of its pods by their toleration. Of labels only the wanted ones are recorded; names of pods and all
  * other fields are not.
  */
@@ -171,6 +172,7 @@ function diffNodes(known: KnownNode | undefined, now: KnownNode): Omit<TraceReco
   return {
     ...(differs('zone') ? { zone: now.zone } : {}),
     ...(differs('ready') ? { ready: now.ready } : {}),
+    ...(known !== undefined && known.bootID !== '' && differs('bootID') ? { rebooted: true } : {}),
     ...(differs('taints') ? { taints: now.taints === '' ? [] : now.taints.split(' ') } : {}),
     ...(differs('labels', noLabels) ? { labels: parseLabels(now.labels) } : {}),
   };
@@ -182,7 +184,7 @@ function parseLabels(text: string): Readonly<Record<string, string>> {
 }
 
 /** `keys`: of the labels to be recorded. */
-function describeNode({ labels, conditions, taints }: NodeView, keys: readonly string[]): KnownNode {
+function describeNode({ labels, conditions, taints, bootID }: NodeView, keys: readonly string[]): KnownNode {
   const chosen = keys.flatMap((key) =>
     ownValue(labels, key) === undefined ? [] : [[key, ownValue(labels, key)] as const],
   );
@@ -190,6 +192,7 @@ function describeNode({ labels, conditions, taints }: NodeView, keys: readonly s
     labels: JSON.stringify(Object.fromEntries(chosen)),
     zone: labels[zoneLabel] ?? '',
     ready: findCondition(conditions, 'Ready')?.status ?? 'Unknown',
+    bootID,
     taints: taints
       .map(({ key, effect }) => `${key}:${effect}`)
       .sort()

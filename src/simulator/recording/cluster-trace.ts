@@ -34,6 +34,8 @@ export interface TraceRecord {
   readonly gap?: number;
   /** The gap has not ended at the end of the recording. */
   readonly open?: true;
+  /** Its machine has started again: it reports another boot ID. */
+  readonly rebooted?: true;
   /** The node was deleted. */
   readonly gone?: true;
 }
