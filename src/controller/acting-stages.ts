@@ -286,7 +286,9 @@ function buildMarkingQueues(stages: ObservingStages, { clock, meter }: NodeLifec
   return new PodMarkingQueues({
     optionsOf: (zone) => policies.zoneOptions(zone),
     zoneOf: (name) => policies.zoneOf(nodes.get(name) ?? { name, labels: {} }),
-    heartbeatOf: (node) => lastHeartbeatOf(health.get(node)),
+    silenceOf: (node) =>
+      isNotReadyForLong(node, stages) ? notReadySince(node, stages) : lastHeartbeatOf(health.get(node)),
+    isNotReadyForLong: (node) => isNotReadyForLong(node, stages),
     holds,
     clock,
     meter,
@@ -296,6 +298,19 @@ function buildMarkingQueues(stages: ObservingStages, { clock, meter }: NodeLifec
 /** What the kubelet wrote last: the end of a full disruption, which begins new grace periods, does not change it. */
 function lastHeartbeatOf(record: HealthRecord | undefined): string | undefined {
   return record && `${record.readyHeartbeat ?? ''} ${record.lease?.renewTime ?? ''}`;
+}
+
+/** As this process has seen it: a kubelet that reports NotReady may have another clock. */
+function isNotReadyForLong(name: string, { nodes, health, policies, healthNow }: ObservingStages): boolean {
+  const afterMs = policies.notReadyMarkedAfterMs(name);
+  const record = health.get(name);
+  const node = afterMs === Infinity ? undefined : nodes.get(name);
+  if (node === undefined || record === undefined || readyOf(node) !== 'False') return false;
+  return healthNow().monotonicMs - record.readyChangedAtMs >= afterMs;
+}
+
+function notReadySince(name: string, { health }: ObservingStages): string {
+  return `NotReady ${health.get(name)?.readyTransition ?? ''}`;
 }
 
 function buildMarker(
@@ -318,7 +333,7 @@ function markingStateOf(name: string, stages: ObservingStages): NodeMarkingState
   const neverPosted = findCondition(node.conditions, 'Ready')?.reason === neverUpdated.reason;
   // A record made only from the caches, as after a restart, is not a heartbeat.
   const hasRecentHeartbeat = health.hasRecovered(node, stages.healthNow());
-  return { ready: readyOf(node), hasRecentHeartbeat, neverPosted };
+  return { ready: readyOf(node), hasRecentHeartbeat, neverPosted, isNotReadyForLong: isNotReadyForLong(name, stages) };
 }
 
 function buildPodGc(

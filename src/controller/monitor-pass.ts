@@ -163,6 +163,11 @@ export class MonitorPass {
     return this.#known.get(name)?.ready;
   }
 
+  /** Nodes that reported Ready=False in the last pass. */
+  *notReady(): Iterable<string> {
+    for (const [name, { ready }] of this.#known) if (ready === 'False') yield name;
+  }
+
   /** Whether the last pass found this node silent: its next heartbeat triggers a pass at once. */
   isSilent(name: string): boolean {
     return this.#known.get(name)?.isSilent === true;

@@ -212,11 +212,13 @@ export class NodeLifecycle {
     ]);
   }
 
-  /** Early warnings. A renewal evaluates no node, so a heartbeat ends them here. */
+  /** Early warnings, and nodes that report NotReady. A renewal evaluates no node, so a heartbeat ends warnings here. */
   async #runWarnings(signal: AbortSignal): Promise<void> {
+    const { overdue, marker, monitor, policies } = this.stages;
     while (!signal.aborted) {
-      const { changed, waitMs } = this.stages.overdue.review();
+      const { changed, waitMs } = overdue.review();
       for (const name of changed) this.#enqueue(name);
+      if (policies.marksNotReady()) marker.reviewNotReady(monitor.notReady());
       await this.#options.clock.sleep(waitMs, signal);
     }
   }
@@ -246,7 +248,7 @@ export class NodeLifecycle {
       noExecute.forget(node);
       loops.remove(node);
     }
-    for (const node of recovered) marking.dequeue(node);
+    for (const node of recovered) marking.recover(node);
     for (const node of [...removed, ...recovered]) confirmer.forget(node);
     for (const node of toReconcile) this.#enqueue(node);
     confirmer.confirm(toConfirm);

@@ -85,6 +85,7 @@ export class StageWorld implements World {
         dequeue: () => undefined,
         isPaused: () => false,
         isHeld: () => false,
+        isKnown: () => false,
         isMarked: () => false,
         noteMarked: () => undefined,
         forgetPod: () => undefined,
@@ -113,6 +114,7 @@ export class StageWorld implements World {
       hasRecentHeartbeat:
         record.heartbeatSinceUnknown && this.#time.clock.monotonicMs() - record.heartbeatAtMs <= this.#graceMs,
       neverPosted: findCondition(node.conditions, 'Ready')?.reason === neverUpdated.reason,
+      isNotReadyForLong: false,
     };
   }
 

@@ -114,7 +114,7 @@ const describers: Describers = {
   'silence-proven': ({ node, policy, silentMs, earlierMs }) =>
     `node ${node}: no heartbeat for ${seconds(silentMs)}, and nothing at its addresses answers: silent ${seconds(earlierMs)} before its grace period ends (detection of policy ${policy})`,
   'node-overdue-ended': ({ node, why }) => `node ${node}: early warning ended: ${overdueEndings[why]}`,
-  'pod-marked-not-ready': ({ pod, node }) => `pod ${pod} marked not ready: its node ${node} is silent`,
+  'pod-marked-not-ready': ({ pod, node }) => `pod ${pod} marked not ready: its node ${node} is not Ready`,
   'eviction-scheduled': ({ pod, node, inMs, taint, toleratedSeconds }) =>
     `pod ${pod}: eviction from ${node} scheduled in ${seconds(inMs)}, it tolerates ${taint} for ${toleratedSeconds}s`,
   'eviction-cancelled': ({ pod, node, why }) => `pod ${pod}: eviction from ${node} cancelled (${why})`,

@@ -37,6 +37,8 @@ export interface NodePolicy extends EvictionLimits {
   readonly vetoes?: VetoRule | undefined;
   /** Absent: a silent node is reported when it is Unknown. */
   readonly earlyWarning?: EarlyWarningRule | undefined;
+  /** How long a node reports NotReady when its pods are marked NotReady; absent: its kubelet reports them. */
+  readonly markPodsOfNotReadyAfterMs?: number | undefined;
   /** Absent: a node is silent when its grace period is over. */
   readonly detection?: DetectionRule | undefined;
   /** Undefined: the setting of the controller. */

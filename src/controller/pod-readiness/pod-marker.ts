@@ -28,6 +28,7 @@ type PodMarkingSlots = Pick<
   | 'dequeue'
   | 'isPaused'
   | 'isHeld'
+  | 'isKnown'
   | 'isMarked'
   | 'noteMarked'
   | 'forgetPod'
@@ -50,6 +51,8 @@ export interface NodeMarkingState {
   readonly hasRecentHeartbeat: boolean;
   /** The node is Unknown because its kubelet never posted a status. */
   readonly neverPosted: boolean;
+  /** It reports Ready=False for longer than its policy waits until its pods are marked all the same. */
+  readonly isNotReadyForLong: boolean;
 }
 
 /** Marks the pods of silent nodes not ready, so that Services stop sending them traffic. */
@@ -142,11 +145,19 @@ export class PodMarker {
    */
   check(node: string): void {
     const state = this.#options.stateOf(node);
-    if (state?.ready === 'Unknown' && !state.hasRecentHeartbeat) this.evaluateNode(node);
+    const isSilent = state?.ready === 'Unknown' && !state.hasRecentHeartbeat;
+    if (isSilent || state?.isNotReadyForLong === true) this.evaluateNode(node);
     else this.#options.slots.dequeue(node);
   }
 
-  /** The node is Unknown: its pods are to be evaluated. */
+  /** Evaluates the pods of nodes that report NotReady for long, until the node has a slot for it or waits for one. */
+  reviewNotReady(nodes: Iterable<string>): void {
+    const { stateOf, slots } = this.#options;
+    for (const node of nodes)
+      if (stateOf(node)?.isNotReadyForLong === true && !slots.isKnown(node)) this.evaluateNode(node);
+  }
+
+  /** The node is Unknown, or NotReady for long: its pods are to be evaluated. */
   evaluateNode(node: string): void {
     for (const pod of this.#podsOf(node)) this.#evaluate(pod);
   }
@@ -200,7 +211,9 @@ export class PodMarker {
   /** The pods of a silent node wait until the node has its slot. A kubelet that posts its status itself needs none. */
   #hasSlot({ nodeName }: PodView): boolean {
     const { stateOf, slots } = this.#options;
-    return stateOf(nodeName)?.ready !== 'Unknown' || slots.admits(nodeName);
+    const state = stateOf(nodeName);
+    const needsSlot = state?.ready === 'Unknown' || state?.isNotReadyForLong === true;
+    return !needsSlot || slots.admits(nodeName);
   }
 
   #isWanted(pod: PodView): boolean {
@@ -252,13 +265,14 @@ export class PodMarker {
 
 /**
  * Whether a pod is to be marked NotReady: yes while its node is Unknown and no heartbeat came within its grace period.
- * A kubelet that reports Ready=False itself also reports its pods (upstream `MarkPodsNotReady` and `processPod`;
+ * A kubelet that reports Ready=False itself also reports its pods, unless its runtime is down: then they are marked where the policy
+ * says so, and a kubelet that takes that back is right (upstream `MarkPodsNotReady` and `processPod`;
  * level-triggered, so that a restart in between loses nothing: decision 0007).
  */
 export function decideMarking(pod: PodView, node: NodeMarkingState | undefined, bound: 'newly' | 'before'): boolean {
   if (node === undefined || pod.ready === undefined || pod.ready === 'False') return false;
   // A pod newly bound to a node with Ready=False was not reported by that kubelet yet.
-  if (node.ready === 'False') return bound === 'newly';
+  if (node.ready === 'False') return bound === 'newly' || node.isNotReadyForLong;
   if (node.ready !== 'Unknown' || node.hasRecentHeartbeat) return false;
   // A node without a status was never reported ready: its pods are left as they are.
   return bound === 'newly' || !node.neverPosted;

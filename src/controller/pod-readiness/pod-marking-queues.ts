@@ -16,7 +16,7 @@ const lostMarkMs = 60_000;
 
 /** The current silence of a node. */
 interface Silence {
-  readonly sinceHeartbeat: string | undefined;
+  readonly since: string | undefined;
   hasSlot: boolean;
   /** The pods that were marked in it, by uid. */
   readonly marked: Map<string, Mark>;
@@ -33,8 +33,10 @@ type MarkedPod = Pick<PodView, 'nodeName' | 'uid' | 'resourceVersion'>;
 interface PodMarkingQueuesOptions {
   readonly optionsOf: (zone: string) => Pick<ControllerOptions, 'podMarkingRate'>;
   readonly zoneOf: (node: string) => string;
-  /** The node's last heartbeat: slots and marks are of the silence since then, and of no later one. */
-  readonly heartbeatOf: (node: string) => string | undefined;
+  /** The node's last heartbeat, or since when it is NotReady: slots and marks are of the silence since then, and of no later one. */
+  readonly silenceOf: (node: string) => string | undefined;
+  /** A node that sends heartbeats, and whose pods are marked because it reports NotReady for long. */
+  readonly isNotReadyForLong: (node: string) => boolean;
   /** No slot is granted to a node that is held, and others are served before it. */
   readonly holds: Holds;
   readonly clock: Clock;
@@ -108,14 +110,14 @@ export class PodMarkingQueues {
 
   #silenceOf(node: string): Silence | undefined {
     const silence = this.#silences.get(node);
-    return silence?.sinceHeartbeat === this.#options.heartbeatOf(node) ? silence : undefined;
+    return silence?.since === this.#options.silenceOf(node) ? silence : undefined;
   }
 
   #ensureSilence(node: string): Silence {
     const known = this.#silenceOf(node);
     if (known !== undefined) return known;
     const silence = {
-      sinceHeartbeat: this.#options.heartbeatOf(node),
+      since: this.#options.silenceOf(node),
       hasSlot: false,
       marked: new Map<string, Mark>(),
     };
@@ -133,6 +135,11 @@ export class PodMarkingQueues {
     return this.#options.holds.heldForMs(node, 'mark-pods') > 0;
   }
 
+  /** Whether a node waits for a slot, or has one for its current silence. */
+  isKnown(node: string): boolean {
+    return this.#queues.zoneOf(node) !== undefined || this.admits(node);
+  }
+
   /** Nodes with remembered state: those that wait and those with a slot or a marked pod. */
   queuedNodes(): Iterable<string> {
     return new Set([...this.#queues.keys(), ...this.#silences.keys()]);
@@ -141,6 +148,11 @@ export class PodMarkingQueues {
   /** Adds the node to its zone's queue; one that waits keeps its place. */
   enqueue(node: string): void {
     this.#queues.add(node, this.#options.zoneOf(node), this.#options.clock.monotonicMs());
+  }
+
+  /** The node sent a heartbeat: that ends its silence, and not that it reports NotReady for long. */
+  recover(node: string): void {
+    if (!this.#options.isNotReadyForLong(node)) this.dequeue(node);
   }
 
   /** The node sent a heartbeat, or was deleted: its next silence needs a new slot. */

@@ -116,6 +116,17 @@ export class PolicyStage extends NodePolicies {
     return rates.sort((a, b) => a.ratePerSecond - b.ratePerSecond)[0];
   }
 
+  /** Whether a policy marks pods of nodes that report NotReady. */
+  marksNotReady(): boolean {
+    return this.#options.options.current().policies.some((policy) => policy.markPodsOfNotReadyAfterMs !== undefined);
+  }
+
+  /** How long this node reports NotReady when its pods are marked; Infinity: never. */
+  notReadyMarkedAfterMs(node: string): number {
+    const selection = this.selectionOf(node);
+    return (selection.kind === 'policy' ? selection.policy.markPodsOfNotReadyAfterMs : undefined) ?? Infinity;
+  }
+
   /** How many nodes of this policy may become unhealthy before its breaker opens; 0 while it is open, or on a standby. */
   roomOf(policy: string): number {
     return this.#breakers.roomOf(policy);

@@ -42,6 +42,7 @@ export function decodePolicies(policies: readonly PolicyInput[]): readonly NodeP
     nodeMonitorGracePeriodMs: parseDuration(policy.nodeMonitorGracePeriod),
     nodeStartupGracePeriodMs: parseDuration(policy.nodeStartupGracePeriod),
     terminatingTimeoutMs: parseDuration(policy.terminatingTimeout),
+    markPodsOfNotReadyAfterMs: parseDuration(policy.markPodsOfNotReadyAfter),
     vetoes: policy.vetoes && decodeVetoes(policy.vetoes),
     earlyWarning: decodeEarlyWarning(policy.earlyWarning),
     detection: decodeDetection(policy.detection),

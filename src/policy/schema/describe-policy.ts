@@ -39,6 +39,7 @@ export function describePolicy(policy: NodePolicy | undefined): string {
     ...describeGrace('nodeMonitorGracePeriod', nodeMonitorGracePeriodMs),
     ...describeGrace('nodeStartupGracePeriod', nodeStartupGracePeriodMs),
     ...describeGrace('terminatingTimeout', policy.terminatingTimeoutMs),
+    ...describeGrace('markPodsOfNotReadyAfter', policy.markPodsOfNotReadyAfterMs),
     ...describeMaintenance(maintenance),
     ...describeVetoes(policy.vetoes),
     ...describeEarlyWarning(policy.earlyWarning),

@@ -384,6 +384,11 @@ const policySpecShape = {
     .describe(
       'An Event, a metric and on request an annotation for a node that sends no heartbeats, before it is Unknown; none if not set',
     ),
+  markPodsOfNotReadyAfter: duration
+    .optional()
+    .describe(
+      'How long a node reports Ready=False when its pods are marked NotReady as those of a silent one, once; never if not set',
+    ),
   terminatingTimeout: duration
     .optional()
     .describe(

@@ -43,7 +43,12 @@ function validateSelector({ nodeSelector }: PolicyInput, index: number): readonl
   });
 }
 
-const durationFields = ['nodeMonitorGracePeriod', 'nodeStartupGracePeriod', 'terminatingTimeout'] as const;
+const durationFields = [
+  'nodeMonitorGracePeriod',
+  'nodeStartupGracePeriod',
+  'terminatingTimeout',
+  'markPodsOfNotReadyAfter',
+] as const;
 
 /** A pattern cannot exclude durations that are too long, or too short to be a nanosecond. */
 function validateDurations(policy: PolicyInput, index: number): readonly string[] {

@@ -22,6 +22,7 @@ import { planFencingDrill, planMaintenanceDrill, planRateChange, planZonesDrill 
 import { planTwoPathFailures, planTwoRenewals, planTwoUnreadLeases } from './repeated-drills.ts';
 import { planDetectionDrill } from './detection-drill.ts';
 import { planEarlyWarningDrill } from './early-warning-drill.ts';
+import { planNotReadyPodsDrill } from './not-ready-drill.ts';
 import { planOverflowDrill } from './overflow-drill.ts';
 import { planWindowDrill } from './window-drill.ts';
 import {
@@ -94,9 +95,14 @@ const deniedShare = 0.02;
 const detectionSource = 0xa_03;
 const detectionShare = 0.03;
 
+/** Seed of the random source of drills with nodes that report NotReady; with it the seeds that say what they find keep their drill. */
+const notReadySource = 0xb_03;
+const notReadyShare = 0.02;
+
 /** Undefined where the cluster is too small for what was drawn. */
 export function drawDrill(seed: number, cluster: DrillCluster): Drill | undefined {
   return (
+    drawFrom(new SeededRandom(seed ^ notReadySource), notReadyShare, [planNotReadyPodsDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ detectionSource), detectionShare, [planDetectionDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ deniedSource), deniedShare, [planDeniedDeletionsDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ warningSource), warningShare, [planEarlyWarningDrill], cluster) ??

@@ -87,6 +87,8 @@ export interface Drill {
   readonly beyondLimit?: { readonly node: string; readonly notBeforeMs: number };
   /** A node that may be Unknown so long after its last heartbeat already, because its machine is off; `isInTime`: it must. */
   readonly proven?: { readonly node: string; readonly earliestMs: number; readonly isInTime: boolean };
+  /** A node whose pods are marked when it reports NotReady for so long. */
+  readonly notReady?: { readonly node: string; readonly afterMs: number };
   /** A node that is annotated when its heartbeat is so old, until it sends one. */
   readonly warned?: { readonly node: string; readonly afterMs: number };
   /** Each of them is alone in the zone of its policy: it does not wait for a token. */

@@ -10,6 +10,7 @@ import { findFastTaints, healthTaintsIn, noExecuteHealth } from './find-fast-tai
 import { findMeetingViolations } from './find-meeting-violations.ts';
 import { findPolicyViolations } from './find-policy-violations.ts';
 import { findDetectionViolations } from './find-detection-violations.ts';
+import { findNotReadyViolations } from './not-ready-drill.ts';
 import { findWarningViolations } from './find-warning-violations.ts';
 import { retriedMs } from './write-drills.ts';
 
@@ -39,6 +40,7 @@ const checks: readonly Check[] = [
   findMeetingViolations,
   findWarningViolations,
   findDetectionViolations,
+  findNotReadyViolations,
 ];
 
 export function findDrillViolations(context: DrillContext): readonly DrillViolation[] {

@@ -313,4 +313,19 @@ export const meetingDefects: readonly Mutant[] = [
     find: 'return isFresh && report.unanswered.get(node) === heartbeat;',
     replace: 'return isFresh && report.unanswered.get(heartbeat) === node;',
   },
+  // pods of nodes that are NotReady
+  {
+    name: 'not-ready-marks-repeat',
+    what: 'pods of a NotReady node are marked again whenever their kubelet reports them Ready',
+    file: 'controller/pod-readiness/pod-marking-queues.ts',
+    find: 'if (!this.#options.isNotReadyForLong(node)) this.dequeue(node);',
+    replace: 'this.dequeue(node);',
+  },
+  {
+    name: 'not-ready-marks-at-once',
+    what: 'pods of a node that is NotReady for a moment leave their Services',
+    file: 'controller/acting-stages.ts',
+    find: 'return healthNow().monotonicMs - record.readyChangedAtMs >= afterMs;',
+    replace: 'return healthNow().monotonicMs - record.readyChangedAtMs >= afterMs / 1_000;',
+  },
 ];

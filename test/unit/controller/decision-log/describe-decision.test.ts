@@ -40,7 +40,7 @@ const rows: readonly (readonly [Decision, string])[] = [
     'node n1: removed from the NoExecute taint queue (node changed its zone)',
   ],
   [{ kind: 'labels-set', node, labels: { a: '1', b: '2' } }, 'node n1: labels set: a=1, b=2'],
-  [{ kind: 'pod-marked-not-ready', pod, node }, 'pod default/p marked not ready: its node n1 is silent'],
+  [{ kind: 'pod-marked-not-ready', pod, node }, 'pod default/p marked not ready: its node n1 is not Ready'],
   [
     { kind: 'eviction-scheduled', pod, node, taint: 't', toleratedSeconds: 300, inMs: 300_000 },
     'pod default/p: eviction from n1 scheduled in 300s, it tolerates t for 300s',

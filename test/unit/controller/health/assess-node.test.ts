@@ -266,7 +266,7 @@ test('a taint that stays keeps its start, whatever happens to the clock; a later
 });
 
 test('marking: while the node is Unknown and silent, and only pods that are not marked yet', () => {
-  const silent = { ready: 'Unknown', hasRecentHeartbeat: false, neverPosted: false };
+  const silent = { ready: 'Unknown', hasRecentHeartbeat: false, neverPosted: false, isNotReadyForLong: false };
   assert.equal(decideMarking(aPodView(), silent, 'before'), true);
   assert.equal(decideMarking(aPodView({ ready: 'False' }), silent, 'before'), false);
   assert.equal(decideMarking(aPodView({ ready: undefined }), silent, 'before'), false);
@@ -275,6 +275,7 @@ test('marking: while the node is Unknown and silent, and only pods that are not 
   assert.equal(decideMarking(aPodView(), { ...silent, neverPosted: true }, 'newly'), true);
   assert.equal(decideMarking(aPodView(), { ...silent, ready: 'False' }, 'before'), false);
   assert.equal(decideMarking(aPodView(), { ...silent, ready: 'False' }, 'newly'), true);
+  assert.equal(decideMarking(aPodView(), { ...silent, ready: 'False', isNotReadyForLong: true }, 'before'), true);
   assert.equal(decideMarking(aPodView(), { ...silent, ready: 'True' }, 'newly'), false);
   assert.equal(decideMarking(aPodView(), undefined, 'newly'), false);
 });

@@ -11,7 +11,7 @@ test('a decision about a pod names its node, and one about a zone the zone', () 
     id: 1,
     at,
     kind: 'pod-marked-not-ready',
-    text: 'pod ns/p marked not ready: its node n is silent',
+    text: 'pod ns/p marked not ready: its node n is not Ready',
     warning: false,
     node: 'n',
     pod: 'ns/p',

@@ -35,7 +35,7 @@ const key = 'a label key, such as node.example.com/pool';
 const value = 'a label value: at most 63 letters, digits, -, _ and .';
 const name = 'a name of lower-case letters, digits, - and ., at most 253';
 const fields =
-  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, vetoes, limits, outOfService, flapping, evictReachable, keepCompletedPods, detection, earlyWarning, terminatingTimeout, schedules';
+  'name, priority, nodeSelector, mode, detect, podAutonomy, nodeMonitorGracePeriod, nodeStartupGracePeriod, failureDomain, outerFailureDomain, nodeEvictionRate, secondaryNodeEvictionRate, fullDisruptionEvictionRate, largeClusterSizeThreshold, unhealthyZoneThreshold, podMarkingRate, maintenance, vetoes, limits, outOfService, flapping, evictReachable, keepCompletedPods, detection, earlyWarning, markPodsOfNotReadyAfter, terminatingTimeout, schedules';
 const at = 'policies[0].nodeSelector.matchExpressions[0]';
 const long = 'x'.repeat(64);
 const many = Array.from({ length: 21 }, (_, place) => `label-${place}`);
@@ -363,6 +363,10 @@ const malformed: readonly (readonly [unknown, string])[] = [
     'policies[0].earlyWarning.annotate: must be true or false (got "yes")',
   ],
   [
+    aPolicyWith({ markPodsOfNotReadyAfter: '0s' }),
+    'policies[0].markPodsOfNotReadyAfter: must be a duration > 0 with a unit, such as 1m30s or 500ms (got "0s")',
+  ],
+  [
     aPolicyWith({ terminatingTimeout: '3000000h' }),
     'policies[0].terminatingTimeout: must be a duration > 0 and below 292 years (got "3000000h")',
   ],
@@ -518,6 +522,7 @@ test('a policy with all fields', () => {
     keepCompletedPods: true,
     podAutonomy: { evictAfter: '8h' },
     terminatingTimeout: '10m',
+    markPodsOfNotReadyAfter: '60s',
     detection: { earliest: '15s', probes: ['kubelet', 'pods'] },
     earlyWarning: { after: '20s', annotate: true },
     vetoes: { of: ['karpenter'], labels: ['example.com/keep'], taints: ['example.com/debug'], maxDuration: '2h' },
@@ -564,6 +569,7 @@ test('a policy with all fields', () => {
         },
       ],
       terminatingTimeoutMs: 600_000,
+      markPodsOfNotReadyAfterMs: 60_000,
       detection: { earliestMs: 15_000, probes: ['kubelet', 'pods'] },
       earlyWarning: { afterMs: 20_000, annotate: true },
       vetoes: {
