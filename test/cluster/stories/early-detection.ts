@@ -1,6 +1,7 @@
 // Early detection: a worker without a cable is Unknown long before its grace period ends, and one whose kubelet alone is stopped is not.
 import { documentedBlock } from '../documented-blocks.ts';
 import type { Stage } from '../stage.ts';
+import { freezeApiServer } from './api-server.ts';
 import type { Story, Times } from './story.ts';
 import { plugCable, pullCable, storeNode as node, withPolicies } from './with-policies.ts';
 
@@ -22,6 +23,8 @@ async function isDetected(stage: Stage): Promise<Times> {
   const age = await stage.heartbeatAge(node);
   const unknown = await timeline.when('Unknown', 60, () => stage.isUnknown(node));
   const well = await plugCable(stage);
+  // Longer than the time after which silent nodes are asked.
+  await freezeApiServer(stage, 30);
   timeline.mark(`the kubelet of ${node} is suspended`);
   await cluster.nodes[node].signal('kubelet', 'SIGSTOP');
   const stoppedAge = await stage.heartbeatAge(node);
@@ -38,7 +41,7 @@ async function isDetected(stage: Stage): Promise<Times> {
 export const earlyDetection: Story = {
   name: 'early-detection',
   about:
-    'a policy with detection: a worker without a cable is Unknown within 17 s of its last heartbeat, one whose kubelet is stopped at its deadline',
+    'a policy with detection: a worker without a cable is Unknown within 17 s of its last heartbeat, none while the API server is frozen for 30 s, and one whose kubelet is stopped at its deadline',
   isComparable: false,
   run,
   limits: { unknown: 17, sinceHeartbeat: 17, stoppedSince: 52 },
