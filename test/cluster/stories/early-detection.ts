@@ -1,4 +1,5 @@
 // Early detection: a worker without a cable is Unknown long before its grace period ends, and one whose kubelet alone is stopped is not.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { documentedBlock } from '../documented-blocks.ts';
 import type { Stage } from '../stage.ts';
 import { freezeApiServer } from './api-server.ts';
@@ -17,8 +18,12 @@ function documentedPolicies(): string {
   return policies;
 }
 
+/** A replica that has just started does not know who else is silent, and has not asked any node yet. */
+const followedSeconds = 60;
+
 async function isDetected(stage: Stage): Promise<Times> {
   const { timeline, cluster } = stage;
+  await sleep(followedSeconds * 1_000);
   await pullCable(stage);
   const age = await stage.heartbeatAge(node);
   const unknown = await timeline.when('Unknown', 60, () => stage.isUnknown(node));
