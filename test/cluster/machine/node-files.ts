@@ -83,6 +83,8 @@ function kubeletConfig(settings: ClusterSettings, node: NodeName): object {
     oomScoreAdj: 0,
     maxOpenFiles: 20_000,
     staticPodPath: '/etc/kubernetes/manifests',
+    // Images come from archives, and no registry has them: one that was removed because the disk of this machine is full is lost.
+    imageGCHighThresholdPercent: 100,
     evictionHard: {
       'memory.available': '100Mi',
       'nodefs.available': '1%',
