@@ -1,6 +1,7 @@
 // The text of `nlc report`.
 import { formatGoDuration } from '../../machinery/api/go-duration.ts';
 import { escapeLine } from '../../machinery/api/format-safe-text.ts';
+import { formatColumns } from '../io/format-columns.ts';
 import type { GraceOutcome } from './assess-silences.ts';
 import type { MetricsReport, TraceReport } from './report.ts';
 
@@ -64,14 +65,5 @@ function seconds(value: number): string {
 }
 
 function tableOf(head: Row, rows: readonly Row[]): string {
-  const cells = [head, ...rows].map((row) => row.map(escapeLine));
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  return cells
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return formatColumns([head, ...rows].map((row) => row.map(escapeLine))).join('\n');
 }

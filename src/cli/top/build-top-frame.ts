@@ -1,5 +1,6 @@
 // What `nlc top` draws, as lines. Names come from the cluster: whatever is not printable ASCII is drawn as a question mark,
 // so that no control character reaches the terminal and every character has one column.
+import { formatColumns } from '../io/format-columns.ts';
 import type { TopState } from './decide-key.ts';
 import type { TopEviction, TopNode, TopView, TopZone } from './parse-top-view.ts';
 
@@ -21,7 +22,6 @@ interface FrameTime {
   readonly problem?: string;
 }
 
-const gap = 2;
 const holdsMax = 3;
 /** Share of the rows for zones, and for pods, at most. */
 const sideShare = 0.22;
@@ -191,15 +191,10 @@ interface Table {
 
 function table(head: readonly string[], { cells, styles, rows }: Table): readonly Line[] {
   const shown = cells.slice(0, Math.max(0, rows - 1)).map((row) => row.map(safe));
-  const widths = head.map((title, column) => Math.max(title.length, ...shown.map((row) => row[column]?.length ?? 0)));
-  const text = (row: readonly string[]): string =>
-    row
-      .map((cell, column) => cell.padEnd((widths[column] ?? 0) + gap))
-      .join('')
-      .trimEnd();
+  const [first = '', ...lines] = formatColumns([head, ...shown]);
   return [
-    { text: text(head), style: 'head' } as const,
-    ...shown.map((row, index): Line => ({ text: text(row), style: styles[index] ?? 'plain' })),
+    { text: first, style: 'head' } as const,
+    ...lines.map((text, index): Line => ({ text, style: styles[index] ?? 'plain' })),
   ].slice(0, Math.max(0, rows));
 }
 

@@ -1,21 +1,13 @@
 // The table as text for a terminal, and as markdown for a document.
+import { formatColumns } from '../../../src/cli/io/format-columns.ts';
 import type { Spread, TableRow } from './build-table.ts';
 import type { Target } from './rows.ts';
 
 const titles = ['', 'kube-controller-manager', 'nlc', 'ratio', 'target'] as const;
 
 export function formatText(rows: readonly TableRow[]): string {
-  const cells = [titles, ...rows.map(cellsOf)];
-  const widths = titles.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));
-  return cells
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .concat(problemLines(rows))
-    .join('\n');
+  const lines = formatColumns([titles, ...rows.map(cellsOf)]);
+  return [...lines, ...problemLines(rows)].join('\n');
 }
 
 export function formatMarkdown(rows: readonly TableRow[]): string {
