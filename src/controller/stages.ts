@@ -6,7 +6,7 @@ import { EarlyDetection } from './detection/early-detection.ts';
 import { ProbeRounds } from './detection/probe-rounds.ts';
 import { PodTargets } from './detection/pod-targets.ts';
 import { ProvenSilences } from './detection/proven-silences.ts';
-import { Suspects } from './detection/suspects.ts';
+import { ProbedNodes } from './detection/probed-nodes.ts';
 import { WitnessReporter } from './detection/witness-reporter.ts';
 import { WitnessView } from './detection/witness-view.ts';
 import { OverdueAnnotator } from './early-warning/overdue-annotator.ts';
@@ -88,7 +88,7 @@ function buildDetection(
   const names = (): Iterable<string> => informers.nodes.store.keys();
   const healthNowMs = (): number => freshness.nowMs();
   const last = (node: NodeView): LastHeartbeat | undefined => heartbeatOf(node, stages);
-  const suspects = new Suspects({
+  const probed = new ProbedNodes({
     options,
     nodes,
     decisions,
@@ -100,9 +100,9 @@ function buildDetection(
     healthNowMs,
   });
   const isControl = (node: NodeView): boolean =>
-    node.name !== reports.own.place && readyOf(node) === 'True' && suspects.isFresh(node);
+    node.name !== reports.own.place && readyOf(node) === 'True' && probed.isFresh(node);
   const podTargets = new PodTargets({ api, podsOn: (node) => pods.byIndex(podsByNode, node), clock });
-  const common = { suspects, decisions, clock, meter, nodes, names, healthNowMs };
+  const common = { probed, decisions, clock, meter, nodes, names, healthNowMs };
   return new EarlyDetection({
     ...common,
     rounds: new ProbeRounds({ ...common, pods: podTargets, dialer, isControl }),

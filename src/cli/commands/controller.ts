@@ -44,6 +44,7 @@ async function start(
     logger,
     meter: new PromMeter({ processMetrics: true }),
     identity: `${hostname()}_${randomUUID()}`,
+    place: io.env['NODE_NAME'] ?? '',
     dashboardAssets: dashboardAsset,
   });
   try {

@@ -39,6 +39,8 @@ interface ControllerProcessOptions extends Ambient {
   readonly meter: PromMeter;
   /** Unique among all replicas and restarts. */
   readonly identity: string;
+  /** The node on which it runs; empty: not known. */
+  readonly place: string;
   /** The files of the dashboard's page; absent: its events only. */
   readonly dashboardAssets?: DashboardAssets | undefined;
 }
@@ -79,7 +81,7 @@ export class ControllerProcess {
       apis: { ...this.#apis, writing: this.#writing },
       lanes: new PQueueLanes({ concurrencyMax: config.concurrentWrites }),
       host: hostname(),
-      place: process.env['NODE_NAME'] ?? '',
+      place: options.place,
       dialer: tcpDialer,
       policyAdoption:
         config.policySource === 'file'

@@ -7,7 +7,7 @@ import type { DetectionDoubt } from '../model/detection.ts';
 import { decideEarly, roundsNeeded } from './decide-early.ts';
 import type { ProbeRounds } from './probe-rounds.ts';
 import type { ProvenSilences } from './proven-silences.ts';
-import type { Suspect, Suspects } from './suspects.ts';
+import type { ProbedNode, ProbedNodes } from './probed-nodes.ts';
 import type { WitnessReporter } from './witness-reporter.ts';
 import type { WitnessView } from './witness-view.ts';
 
@@ -15,12 +15,12 @@ const reviewMs = 250;
 /** While no node is without heartbeats. */
 const quietReviewMs = 500;
 /** More nodes at once have a common cause, and are not asked. */
-const suspectsMax = 20;
+const probedMax = 20;
 /** Time between two reads of the report of a standby while it does not confirm. */
 const readEveryMs = 500;
 
 interface EarlyDetectionOptions extends Pick<StageDependencies, 'decisions' | 'clock'> {
-  readonly suspects: Suspects;
+  readonly probed: ProbedNodes;
   readonly rounds: ProbeRounds;
   readonly proven: ProvenSilences;
   readonly reporter: WitnessReporter;
@@ -31,13 +31,13 @@ interface EarlyDetectionOptions extends Pick<StageDependencies, 'decisions' | 'c
   readonly roomOf: (policy: string) => number;
   readonly healthNowMs: () => number;
   /** The node is silent from now on. False if this is not its last heartbeat any more. */
-  readonly proveSilence: (suspect: Suspect) => boolean;
+  readonly proveSilence: (one: ProbedNode) => boolean;
 }
 
-/** What all suspects have in common when one of them is evaluated. */
+/** What all probed nodes have in common when one of them is evaluated. */
 interface Setting {
   readonly isStale: boolean;
-  readonly areTooMany: (suspect: Suspect) => boolean;
+  readonly areTooMany: (one: ProbedNode) => boolean;
 }
 
 export class EarlyDetection {
@@ -55,8 +55,8 @@ export class EarlyDetection {
 
   /** Number of entries of the largest collection. */
   get size(): number {
-    const { suspects, proven, reporter, rounds, witness } = this.#options;
-    return Math.max(...[suspects, proven, reporter, rounds, witness].map(({ size }) => size));
+    const { probed, proven, reporter, rounds, witness } = this.#options;
+    return Math.max(...[probed, proven, reporter, rounds, witness].map(({ size }) => size));
   }
 
   /** The policies may have changed. */
@@ -66,7 +66,7 @@ export class EarlyDetection {
 
   /** Asks until the signal aborts, while a policy wants it. The leader decides by the answers; a witness reports them to it. */
   async run(role: 'leader' | 'witness', signal: AbortSignal): Promise<void> {
-    const { suspects, rounds, healthNowMs } = this.#options;
+    const { probed, rounds, healthNowMs } = this.#options;
     this.#role = role;
     this.#observedFromMs ??= healthNowMs();
     const acts = [
@@ -75,45 +75,45 @@ export class EarlyDetection {
       () => (role === 'leader' ? this.#decide(signal) : this.#report(signal)),
     ];
     while (!signal.aborted) {
-      if (suspects.isWanted) await Promise.all(acts.map((act) => this.#repeat(act, signal)));
+      if (probed.isWanted) await Promise.all(acts.map((act) => this.#repeat(act, signal)));
       else await this.#settings.wait(Infinity, signal);
-      suspects.review();
+      probed.review();
     }
   }
 
-  /** Why a suspect is not silent yet; undefined: it is none, or is silent, or this replica does not decide. Does not read. */
+  /** Why a probed node is not silent yet; undefined: it is none, or is silent, or this replica does not decide. Does not read. */
   stateOf(node: string): { readonly policy: string; readonly doubt: DetectionDoubt } | undefined {
-    const suspect = this.#options.suspects.get(node);
-    if (suspect === undefined || this.#role !== 'leader' || this.#options.proven.has(suspect)) return undefined;
-    const doubt = this.#doubt(suspect, this.#setting());
-    return doubt && { policy: suspect.policy, doubt };
+    const one = this.#options.probed.get(node);
+    if (one === undefined || this.#role !== 'leader' || this.#options.proven.has(one)) return undefined;
+    const doubt = this.#doubt(one, this.#setting());
+    return doubt && { policy: one.policy, doubt };
   }
 
   /** An exception ends one turn: what the next one finds is derived again. */
   async #repeat(act: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { suspects, clock, decisions } = this.#options;
-    while (!signal.aborted && suspects.isWanted) {
+    const { probed, clock, decisions } = this.#options;
+    while (!signal.aborted && probed.isWanted) {
       try {
         await act();
       } catch (error) {
         decisions.note(evaluationFailed('early detection', 'cluster', error));
       }
-      await clock.sleep(suspects.all().length === 0 ? quietReviewMs : reviewMs, signal);
+      await clock.sleep(probed.all().length === 0 ? quietReviewMs : reviewMs, signal);
     }
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    const { suspects, proven, rounds } = this.#options;
-    suspects.review();
+    const { probed, proven, rounds } = this.#options;
+    probed.review();
     proven.review();
     const asked = this.#open();
-    if (asked.length > 0 && asked.length <= suspectsMax) await rounds.run(asked, signal);
+    if (asked.length > 0 && asked.length <= probedMax) await rounds.run(asked, signal);
   }
 
-  /** Suspects that are not silent yet. */
-  #open(): readonly Suspect[] {
-    const { suspects, proven } = this.#options;
-    return suspects.all().filter((suspect) => !proven.has(suspect));
+  /** ProbedNodes that are not silent yet. */
+  #open(): readonly ProbedNode[] {
+    const { probed, proven } = this.#options;
+    return probed.all().filter((one) => !proven.has(one));
   }
 
   #report(signal: AbortSignal): Promise<void> {
@@ -124,8 +124,8 @@ export class EarlyDetection {
   /** The report of the standby is read when nothing else is in doubt, and right before it counts. */
   async #decide(signal: AbortSignal): Promise<void> {
     const setting = this.#setting();
-    const isWaiting = (suspect: Suspect): boolean => {
-      const doubt = this.#doubt(suspect, setting);
+    const isWaiting = (one: ProbedNode): boolean => {
+      const doubt = this.#doubt(one, setting);
       return doubt === undefined || doubt === 'no-witness';
     };
     const waiting = this.#open().filter(isWaiting);
@@ -139,30 +139,30 @@ export class EarlyDetection {
 
   /** By what is known now: a heartbeat, maintenance or another policy may have come since the last review. */
   #prove(node: string): void {
-    const { suspects, proven, proveSilence, decisions, healthNowMs } = this.#options;
-    suspects.look(node);
-    const suspect = suspects.get(node);
-    if (suspect === undefined || proven.has(suspect) || this.#doubt(suspect, this.#setting()) !== undefined) return;
-    if (!proveSilence(suspect)) return;
-    const { policy, heartbeatAtMs, graceMs } = suspect;
+    const { probed, proven, proveSilence, decisions, healthNowMs } = this.#options;
+    probed.look(node);
+    const one = probed.get(node);
+    if (one === undefined || proven.has(one) || this.#doubt(one, this.#setting()) !== undefined) return;
+    if (!proveSilence(one)) return;
+    const { policy, heartbeatAtMs, graceMs } = one;
     const silentMs = healthNowMs() - heartbeatAtMs;
-    proven.add(suspect);
+    proven.add(one);
     decisions.note({ kind: 'silence-proven', node, policy, silentMs, earlierMs: graceMs - silentMs });
   }
 
   #setting(): Setting {
     const { isStale, isUnhealthy, roomOf } = this.#options;
     const open = this.#open();
-    if (open.length > suspectsMax) return { isStale: isStale(), areTooMany: () => true };
-    const claims = open.filter(({ node }) => !isUnhealthy(node)).flatMap((suspect) => suspect.claims);
+    if (open.length > probedMax) return { isStale: isStale(), areTooMany: () => true };
+    const claims = open.filter(({ node }) => !isUnhealthy(node)).flatMap((one) => one.claims);
     const counts = Map.groupBy(claims, (claim) => claim);
     const full = new Set([...counts].flatMap(([claim, of]) => (of.length > roomOf(claim) ? claim : [])));
-    return { isStale: isStale(), areTooMany: (suspect) => suspect.claims.some((claim) => full.has(claim)) };
+    return { isStale: isStale(), areTooMany: (one) => one.claims.some((claim) => full.has(claim)) };
   }
 
-  #doubt(suspect: Suspect, { isStale, areTooMany }: Setting): DetectionDoubt | undefined {
+  #doubt(one: ProbedNode, { isStale, areTooMany }: Setting): DetectionDoubt | undefined {
     const { healthNowMs, clock, witness } = this.#options;
-    const { rule, heartbeatAtMs, graceMs, last, lastAtMs, silentRounds } = suspect;
+    const { rule, heartbeatAtMs, graceMs, last, lastAtMs, silentRounds } = one;
     return decideEarly({
       silentMs: healthNowMs() - heartbeatAtMs,
       earliestMs: rule.earliestMs,
@@ -171,9 +171,9 @@ export class EarlyDetection {
       last,
       lastAgoMs: clock.monotonicMs() - lastAtMs,
       silentRounds,
-      areTooMany: areTooMany(suspect),
+      areTooMany: areTooMany(one),
       isStale,
-      isWitnessed: witness.confirms(suspect),
+      isWitnessed: witness.confirms(one),
     });
   }
 }

@@ -1,3 +1,4 @@
+import { ApiError } from '../../machinery/api/api-error.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import { zoneOf } from '../../machinery/api/topology.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
@@ -12,11 +13,11 @@ import { type Answers, classifyRound } from './classify-round.ts';
 import { KnownAnswers } from './known-answers.ts';
 import { probeRounds } from './metrics.ts';
 import type { PodTargets } from './pod-targets.ts';
-import type { Suspect, Suspects } from './suspects.ts';
+import type { ProbedNode, ProbedNodes } from './probed-nodes.ts';
 
 /** Two packets are sent within it, the second one a second after the first. */
 const dialMs = 1_200;
-/** So many nodes that are alive are asked for each zone of suspects, to see whether probes arrive. */
+/** So many nodes that are alive are asked for each zone of them, to see whether probes arrive. */
 const controlsMax = 3;
 /** So many nodes are looked at to find them. */
 const lookedAtMax = 1_000;
@@ -25,7 +26,7 @@ const askedAtOnceMax = 20;
 const lookedAtOnceMax = 200;
 
 interface ProbeRoundsOptions {
-  readonly suspects: Suspects;
+  readonly probed: ProbedNodes;
   readonly pods: PodTargets;
   readonly dialer: Dialer;
   readonly nodes: NodeSource;
@@ -37,7 +38,7 @@ interface ProbeRoundsOptions {
   readonly meter: Meter;
 }
 
-/** Asks suspects, and at the same time nodes that are alive. */
+/** Asks nodes without heartbeats, and at the same time nodes that are alive. */
 export class ProbeRounds {
   readonly #options: ProbeRoundsOptions;
   readonly #answers = new KnownAnswers();
@@ -51,9 +52,9 @@ export class ProbeRounds {
     return Math.max(this.#answers.size, this.#options.pods.size);
   }
 
-  /** One round; notes what it found of each suspect. It takes as long as an answer may: two in a row are no single interruption. */
-  async run(asked: readonly Suspect[], signal: AbortSignal): Promise<void> {
-    const { suspects, pods, meter, clock } = this.#options;
+  /** One round; notes what it found of each node. It takes as long as an answer may: two in a row are no single interruption. */
+  async run(asked: readonly ProbedNode[], signal: AbortSignal): Promise<void> {
+    const { probed, pods, meter, clock } = this.#options;
     const probes = [...new Set(asked.flatMap(({ rule }) => rule.probes))];
     const controls = new Map([...new Set(asked.map(({ zone }) => zone))].map((zone) => [zone, this.#controlsOf(zone)]));
     const nodes = new Set([...asked.map(({ node }) => node), ...[...controls.values()].flat()]);
@@ -63,15 +64,15 @@ export class ProbeRounds {
     const [found] = await Promise.all([Promise.all([...nodes].map(ask)), clock.sleep(dialMs, signal)]);
     const answers = new Map(found);
     if (signal.aborted) return;
-    for (const suspect of asked) {
-      const ofControls = (controls.get(suspect.zone) ?? []).map((node) => answers.get(node) ?? new Map());
-      const result = this.#resultOf(suspect, answers.get(suspect.node) ?? new Map(), ofControls);
+    for (const one of asked) {
+      const ofControls = (controls.get(one.zone) ?? []).map((node) => answers.get(node) ?? new Map());
+      const result = this.#resultOf(one, answers.get(one.node) ?? new Map(), ofControls);
       meter.add(probeRounds, 1, { result });
-      suspects.note(suspect, result, clock.monotonicMs());
+      probed.note(one, result, clock.monotonicMs());
     }
   }
 
-  #resultOf({ node: name, rule }: Suspect, own: Answers, controls: readonly Answers[]): RoundResult {
+  #resultOf({ node: name, rule }: ProbedNode, own: Answers, controls: readonly Answers[]): RoundResult {
     const node = this.#options.nodes.get(name);
     const result = classifyRound(rule.probes, own, controls);
     const hasAnswered = node !== undefined && this.#answers.has(node, this.#options.clock.monotonicMs());
@@ -123,7 +124,8 @@ export class ProbeRounds {
       const targets = probe === 'kubelet' ? buildKubeletTargets(node) : await pods.of(node, since, signal);
       return await Promise.all(targets.map((target) => dialer.dial(target, dialMs, signal)));
     } catch (error) {
-      if (!signal.aborted) decisions.note(evaluationFailed('early detection', name, error));
+      // That pods cannot be read is a doubt, and explained as one.
+      if (!(error instanceof ApiError)) decisions.note(evaluationFailed('early detection', name, error));
       return undefined;
     }
   }

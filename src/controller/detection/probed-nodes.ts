@@ -17,7 +17,7 @@ const lookedAtMin = 200;
 /** Until a node that is not without heartbeats, or in maintenance, is looked at again. */
 const lookMs = 10_000;
 
-export interface Suspect {
+export interface ProbedNode {
   readonly node: string;
   readonly zone: string;
   readonly policy: string;
@@ -52,14 +52,14 @@ interface SuspectsOptions {
   readonly healthNowMs: () => number;
 }
 
-interface Candidate extends Pick<Suspect, 'policy' | 'rule'> {
+interface Candidate extends Pick<ProbedNode, 'policy' | 'rule'> {
   readonly heartbeat: LastHeartbeat;
 }
 
 /** Level-triggered: a review derives them again, and remembers of each what its probes found since its last heartbeat. */
-export class Suspects {
+export class ProbedNodes {
   readonly #options: SuspectsOptions;
-  readonly #suspects = new Map<string, Suspect>();
+  readonly #probed = new Map<string, ProbedNode>();
   /** When each node is to be looked at next, on the health clock. A heartbeat does not move it. */
   readonly #due = new KeyedHeap();
   /** Nodes that this scan has not looked at yet. */
@@ -75,33 +75,33 @@ export class Suspects {
     return this.#options.options.current().policies.some(({ detection }) => detection !== undefined);
   }
 
-  get(node: string): Suspect | undefined {
-    return this.#suspects.get(node);
+  get(node: string): ProbedNode | undefined {
+    return this.#probed.get(node);
   }
 
-  all(): readonly Suspect[] {
-    return [...this.#suspects.values()];
+  all(): readonly ProbedNode[] {
+    return [...this.#probed.values()];
   }
 
   /** Number of entries of the largest collection. */
   get size(): number {
-    return Math.max(this.#suspects.size, this.#due.size, this.#toScan.length);
+    return Math.max(this.#probed.size, this.#due.size, this.#toScan.length);
   }
 
-  /** Looks at the nodes that may be suspects now. Nothing is looked at where no policy wants it. */
+  /** Looks at the nodes that may be probed now. Nothing is looked at where no policy wants it. */
   review(): void {
     if (!this.isWanted) return this.#forgetAll();
     this.#scan();
     const due = this.#due.takeDue(this.#options.healthNowMs());
-    for (const node of new Set([...due, ...this.#suspects.keys()])) this.look(node);
+    for (const node of new Set([...due, ...this.#probed.keys()])) this.look(node);
   }
 
   /** The result of a round that began after this heartbeat. */
-  note({ node, heartbeat }: Pick<Suspect, 'node' | 'heartbeat'>, result: RoundResult, nowMs: number): void {
-    const suspect = this.#suspects.get(node);
-    if (suspect?.heartbeat !== heartbeat) return;
-    const silentRounds = result === 'no-answer' ? suspect.silentRounds + 1 : 0;
-    this.#suspects.set(node, { ...suspect, last: result, lastAtMs: nowMs, silentRounds });
+  note({ node, heartbeat }: Pick<ProbedNode, 'node' | 'heartbeat'>, result: RoundResult, nowMs: number): void {
+    const one = this.#probed.get(node);
+    if (one?.heartbeat !== heartbeat) return;
+    const silentRounds = result === 'no-answer' ? one.silentRounds + 1 : 0;
+    this.#probed.set(node, { ...one, last: result, lastAtMs: nowMs, silentRounds });
   }
 
   /** Whether a heartbeat arrived recently: such a node answers, if probes reach it. */
@@ -111,7 +111,7 @@ export class Suspects {
   }
 
   #forgetAll(): void {
-    this.#suspects.clear();
+    this.#probed.clear();
     for (const node of this.#due.keysInOrder()) this.#due.remove(node);
     this.#toScan = [];
   }
@@ -131,7 +131,7 @@ export class Suspects {
     try {
       this.#look(name);
     } catch (error) {
-      this.#suspects.delete(name);
+      this.#probed.delete(name);
       this.#due.set(name, this.#options.healthNowMs() + lookMs);
       this.#options.decisions.note(evaluationFailed('early detection', name, error));
     }
@@ -142,18 +142,18 @@ export class Suspects {
     const overdueInMs = found === undefined ? lookMs : this.#overdueInMs(found.heartbeat);
     if (this.#options.nodes.get(name) === undefined) this.#due.remove(name);
     else this.#due.set(name, this.#options.healthNowMs() + (overdueInMs > 0 ? overdueInMs : lookMs));
-    if (found === undefined || overdueInMs > 0) this.#suspects.delete(name);
-    else this.#suspects.set(name, this.#suspectOf(name, found));
+    if (found === undefined || overdueInMs > 0) this.#probed.delete(name);
+    else this.#probed.set(name, this.#probedOf(name, found));
   }
 
   /** What is known of it already holds since the same heartbeat only. */
-  #suspectOf(node: string, { heartbeat: { wallMs, atMs, graceMs }, policy, rule }: Candidate): Suspect {
-    const known = this.#suspects.get(node);
+  #probedOf(node: string, { heartbeat: { wallMs, atMs, graceMs }, policy, rule }: Candidate): ProbedNode {
+    const known = this.#probed.get(node);
     const zone = zoneOf(this.#options.nodes.get(node)?.labels ?? {});
     const claims = this.#options.claimsOf(node);
-    const suspect = { node, zone, policy, claims, rule, heartbeatAtMs: atMs, heartbeat: formatTime(wallMs), graceMs };
-    const isSame = known?.heartbeat === suspect.heartbeat && known.heartbeatAtMs === atMs;
-    return isSame ? { ...known, ...suspect } : { ...suspect, last: undefined, lastAtMs: -Infinity, silentRounds: 0 };
+    const one = { node, zone, policy, claims, rule, heartbeatAtMs: atMs, heartbeat: formatTime(wallMs), graceMs };
+    const isSame = known?.heartbeat === one.heartbeat && known.heartbeatAtMs === atMs;
+    return isSame ? { ...known, ...one } : { ...one, last: undefined, lastAtMs: -Infinity, silentRounds: 0 };
   }
 
   /** Undefined: no rule applies to it, it is in planned maintenance, or its grace period is over. */

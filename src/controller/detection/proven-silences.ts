@@ -4,7 +4,7 @@ import type { Meter } from '../../machinery/ports/meter.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { LastHeartbeat } from '../model/renewals.ts';
 import { earlyDetections, earlySeconds } from './metrics.ts';
-import type { Suspect } from './suspects.ts';
+import type { ProbedNode } from './probed-nodes.ts';
 
 interface ProvenSilencesOptions {
   readonly nodes: NodeSource;
@@ -13,7 +13,7 @@ interface ProvenSilencesOptions {
   readonly meter: Meter;
 }
 
-type Proven = Suspect & { readonly provenAtMs: number };
+type Proven = ProbedNode & { readonly provenAtMs: number };
 /** `withdrawn`: the silence begins again, as after a full disruption, or the node is another one. */
 type End = 'confirmed' | 'heartbeat' | 'withdrawn';
 
@@ -30,12 +30,12 @@ export class ProvenSilences {
     return this.#proven.size;
   }
 
-  has({ node, heartbeatAtMs }: Pick<Suspect, 'node' | 'heartbeatAtMs'>): boolean {
+  has({ node, heartbeatAtMs }: Pick<ProbedNode, 'node' | 'heartbeatAtMs'>): boolean {
     return this.#proven.get(node)?.heartbeatAtMs === heartbeatAtMs;
   }
 
-  add(suspect: Suspect): void {
-    this.#proven.set(suspect.node, { ...suspect, provenAtMs: this.#options.healthNowMs() });
+  add(one: ProbedNode): void {
+    this.#proven.set(one.node, { ...one, provenAtMs: this.#options.healthNowMs() });
   }
 
   /** Counts and forgets those whose grace period has ended, or that sent a heartbeat within it. */

@@ -2,7 +2,7 @@ import { ApiError } from '../../machinery/api/api-error.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
 import { callWithin } from '../../machinery/supervision/call-within.ts';
 import type { WitnessReport, WitnessReports } from '../model/detection.ts';
-import type { Suspect } from './suspects.ts';
+import type { ProbedNode } from './probed-nodes.ts';
 
 const readMsMax = 2_000;
 /** A standby writes its report again within 10 s: an older one is of a process that has ended, or cannot reach the API server. */
@@ -21,6 +21,7 @@ export class WitnessView {
   #version: string | undefined;
   /** When it was first read, on the monotonic clock; undefined: it may be older. */
   #newAtMs: number | undefined;
+  #readAtMs = -Infinity;
 
   constructor(options: WitnessViewOptions) {
     this.#options = options;
@@ -38,22 +39,25 @@ export class WitnessView {
       this.#report = await callWithin({ clock, ms: readMsMax, signal }, (within) => reports.read(within));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
+      return;
     }
     if (this.#report !== undefined) this.#noteAge(this.#report);
+    this.#readAtMs = clock.monotonicMs();
   }
 
-  /** The first report that a process reads may be old: then the clocks of both must agree that it is not. */
+  /** One that was not there at the last read is as old as that at most; else the clocks of both must agree that it is not old. */
   #noteAge({ identity, reportedAtMs }: WitnessReport): void {
     const { clock } = this.#options;
     const version = `${identity} ${reportedAtMs}`;
     if (version === this.#version) return;
-    const isRecent = this.#version !== undefined || Math.abs(clock.nowMs() - reportedAtMs) <= countsForMs;
-    this.#newAtMs = isRecent ? clock.monotonicMs() : undefined;
+    const nowMs = clock.monotonicMs();
+    const isNew = nowMs - this.#readAtMs <= countsForMs || Math.abs(clock.nowMs() - reportedAtMs) <= countsForMs;
+    this.#newAtMs = isNew ? nowMs : undefined;
     this.#version = version;
   }
 
   /** Another replica, on another node, has found now that the node does not answer since this heartbeat. */
-  confirms({ node, heartbeat }: Suspect): boolean {
+  confirms({ node, heartbeat }: ProbedNode): boolean {
     const { own } = this.#options.reports;
     const report = this.#report;
     if (report === undefined || report.identity === own.identity || !arePlaces(report.place, own.place)) return false;

@@ -46,7 +46,7 @@ function perNode(stages: Stages): Readonly<Record<string, number>> {
     'node-marking-queue': count(stages.marking.queuedNodes()),
     'node-faults': stages.recoveries.size,
     'node-warnings': stages.overdue.size,
-    'node-suspects': stages.detection?.size ?? 0,
+    'node-probes': stages.detection?.size ?? 0,
     'node-orphans': stages.podGc.missingNodes,
   };
 }

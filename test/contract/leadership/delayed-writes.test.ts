@@ -99,7 +99,7 @@ class GatedController {
     this.#proxy = proxy;
     this.#api = makeKubeApi(plainConnection(server.url, { token: server.adminToken }));
     this.gate = new Gate(proxy.url, server.adminToken);
-    const own = { connection: this.gate.connection, meter: this.meter, identity: 'us' };
+    const own = { connection: this.gate.connection, meter: this.meter, identity: 'us', place: '' };
     this.#running = new ControllerProcess({ ...dependencies, ...own, config: aConfig() }).run(this.#stop.signal);
   }
 

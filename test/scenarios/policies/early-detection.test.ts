@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import type { NodePolicy, ProbeKind } from '../../../src/controller/model/policy.ts';
 import type { WitnessReport } from '../../../src/controller/model/detection.ts';
+import { overdueAnnotation } from '../../../src/machinery/api/node.ts';
 import { formatTime, parseTimestamp } from '../../../src/machinery/api/timestamps.ts';
 import { aPolicy, inZone } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
@@ -284,6 +285,79 @@ test('never early: the other replica has written nothing since its report', asyn
   network.silent.add('a-0');
   await world.advance(9);
   isNeverEarly(network);
+});
+
+test('never early: a report that is older than the last one that was read, an hour ago, says nothing of now', async () => {
+  const network = aNetwork([detecting(['kubelet'], 1, { earliestMs: 40_000 })]);
+  await using world = network.world;
+  await losePower(network, 'a-0');
+  await world.advance(45);
+  assert.equal(world.decided('silence-proven').length, 1, 'the leader has read a report');
+  network.silent.delete('a-0');
+  world.recover('a-0');
+  await world.advance(3_600);
+  world.goSilent('a-0');
+  network.witness = { ...reportOfNow(network, 'a-0'), reportedAtMs: world.clock.nowMs() + 14_000 };
+  await world.advance(34);
+  network.silent.add('a-0');
+  await world.advance(12);
+  assert.equal(world.decided('silence-proven').length, 1);
+});
+
+test('a pod that may not be read is no failure of the evaluation', async () => {
+  const network = aNetwork([detecting(['kubelet', 'pods'])]);
+  await using world = network.world;
+  world.addPod('pod', 'a-0');
+  await losePower(network, 'a-0');
+  world.failNext('get', 'pods', 'forbidden', 1e6);
+  await world.advance(20);
+  assert.match(describeNodeOutlook(explainNode(world, 'a-0')), /probes .*it could not be read/u);
+  assert.deepEqual(world.decided('evaluation-failed'), []);
+});
+
+for (const [mode, ready] of [
+  ['Observe', 'True'],
+  ['Paused', 'True'],
+  ['Detect', 'Unknown'],
+] as const) {
+  test(`mode ${mode}: what is proven is acted on as any silence`, async () => {
+    const network = aNetwork([detecting(['kubelet'], 1, { mode })]);
+    await using world = network.world;
+    await losePower(network, 'a-0');
+    await world.advance(25);
+    assert.equal(world.decided('silence-proven').length, 1);
+    assert.equal(world.ready('a-0'), ready);
+    assert.ok(!world.taints('a-0').some((taint) => taint.endsWith('NoExecute')));
+  });
+}
+
+test('with an early warning: it comes first, and ends as announced', async () => {
+  const network = aNetwork([detecting(['kubelet'], 1, { earlyWarning: { afterMs: 13_000, annotate: true } })]);
+  await using world = network.world;
+  await losePower(network, 'a-0');
+  await world.advance(14.5);
+  assert.equal(world.decided('node-overdue').length, 1);
+  await world.advance(3);
+  assert.equal(world.ready('a-0'), 'Unknown');
+  assert.deepEqual(
+    world.decided('node-overdue-ended').map(({ why }) => why),
+    ['silent'],
+  );
+  assert.ok(world.node('a-0').metadata.annotations?.[overdueAnnotation] !== undefined);
+});
+
+test('a full disruption removes its NoExecute taint, and after it the node is tainted again, as any silent one', async () => {
+  const network = aNetwork([detecting(['kubelet'], 8, { selector: inZone('a', 'b') })], { a: 2, b: 2 });
+  await using world = network.world;
+  const isEmptied = (): boolean => world.taints('a-0').includes('unreachable:NoExecute');
+  await losePower(network, 'a-0');
+  await world.advance(30);
+  assert.ok(isEmptied());
+  await world.silentFor(70, 'a-1', 'b-0', 'b-1');
+  assert.ok(!isEmptied());
+  world.recover('a-1', 'b-0', 'b-1');
+  await world.advance(20);
+  assert.ok(isEmptied());
 });
 
 test('a report that goes on counts, whatever the clock of the other replica', async () => {

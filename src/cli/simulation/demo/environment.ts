@@ -187,7 +187,7 @@ export class DemoEnvironment {
   #makeProcess(connection: Connection, identity: string): ControllerProcess {
     const { clock, random, logger, config } = this.#options;
     const meter = new PromMeter();
-    const process = new ControllerProcess({ connection, clock, random, logger, config, meter, identity });
+    const process = new ControllerProcess({ connection, clock, random, logger, config, meter, identity, place: '' });
     this.#meters.set(process, meter);
     process.manager.lifecycle.stages.decisions.onDecision((noted) => {
       // Standbys observe the same, and decide nothing.
