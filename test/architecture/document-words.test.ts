@@ -109,6 +109,7 @@ const otherFlags: Readonly<Record<string, string>> = {
   story: 'npm run test:cluster',
   rounds: 'npm run test:cluster',
   beside: 'npm run test:cluster',
+  clusters: 'npm run test:cluster',
   keep: 'npm run test:cluster',
   prefix: 'npm run test:cluster',
   'without-tests': 'npm run check',

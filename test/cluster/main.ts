@@ -14,7 +14,7 @@ import { RealCluster } from './machine/real-cluster.ts';
 import { runProgram } from './machine/run-program.ts';
 import { clusterSettings, withoutReplaced } from './machine/settings.ts';
 import { type ClusterOptions, parseClusterOptions, usage } from './options.ts';
-import { runStories, type StoryRun } from './run-stories.ts';
+import { orderStories, runStories, type StoryRun, type StoryTurn } from './run-stories.ts';
 import { Stage } from './stage.ts';
 import { Timeline } from './timeline.ts';
 
@@ -68,36 +68,53 @@ function whatIsMissing(): string | undefined {
 }
 
 async function run(options: ClusterOptions, programs: string): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), `${options.prefix}-cluster-`));
-  const cluster = new RealCluster(clusterSettings(options.prefix, folder, programs), withoutReplaced);
-  const end = (): void => void cluster.down().finally(() => process.exit(1));
+  const clusters = options.prefixes.map((prefix) => newCluster(prefix, programs));
+  const down = async (): Promise<unknown> => Promise.all(clusters.map((cluster) => cluster.down()));
+  const end = (): void => void down().finally(() => process.exit(1));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
   let held = false;
   try {
-    say(`starting a cluster in ${folder}`);
-    held = await runOn(cluster, options);
+    held = await runOn(clusters, options);
   } catch (error) {
     say(`failed: ${error instanceof Error ? error.message : String(error)}`);
-    if (options.keep) await wait(cluster);
   }
-  await cluster.down();
-  if (held) cluster.remove();
-  else say(`logs are in ${folder}`);
+  if (options.keep) await wait(clusters);
+  await down();
+  for (const cluster of clusters)
+    if (held) cluster.remove();
+    else say(`logs are in ${cluster.settings.folder}`);
   return held ? 0 : 1;
 }
 
-/** Whether every story held. */
-async function runOn(cluster: RealCluster, { stories, rounds, beside, keep }: ClusterOptions): Promise<boolean> {
+function newCluster(prefix: string, programs: string): RealCluster {
+  const folder = mkdtempSync(join(tmpdir(), `${prefix}-cluster-`));
+  return new RealCluster(clusterSettings(prefix, folder, programs), withoutReplaced);
+}
+
+/** Whether every story held. Each cluster takes the next story when it is done with one. */
+async function runOn(clusters: readonly RealCluster[], options: ClusterOptions): Promise<boolean> {
+  for (const cluster of clusters) await start(cluster);
+  const queue = orderStories(options);
+  const ends = await Promise.allSettled(clusters.map(async (cluster) => takeStories(cluster, queue)));
+  const broken = ends.filter((end) => end.status === 'rejected').map(({ reason }) => String(reason));
+  const runs = ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
+  const failures = runs.filter(({ failure }) => failure !== undefined).map(describeFailure);
+  say(`seconds, median (least to most, rounds)\n${formatTimes(runs)}`);
+  const wrong = [...broken, ...failures, ...queue.map(({ story }) => `story ${story.name} was not run`)];
+  say(wrong.length === 0 ? 'every story held' : wrong.join('\n'));
+  return wrong.length === 0;
+}
+
+async function start(cluster: RealCluster): Promise<void> {
+  say(`starting a cluster in ${cluster.settings.folder}`);
   await cluster.up();
   for (const node of Object.values(cluster.nodes)) await importImage(node, cluster.settings.programs);
+}
+
+async function takeStories(cluster: RealCluster, queue: StoryTurn[]): Promise<readonly StoryRun[]> {
   const timeline = new Timeline(cluster.api, join(cluster.settings.folder, 'timeline.log'));
   try {
-    const runs = await runStories(new Stage(cluster, timeline), { stories, rounds, beside }, say);
-    say(`seconds, median (least to most, rounds)\n${formatTimes(runs)}`);
-    const failed = runs.filter(({ failure }) => failure !== undefined);
-    say(failed.length === 0 ? 'every story held' : failed.map(describeFailure).join('\n'));
-    if (keep) await wait(cluster);
-    return failed.length === 0;
+    return await runStories(new Stage(cluster, timeline), queue, say);
   } finally {
     timeline.close();
   }
@@ -117,13 +134,15 @@ function describeFailure({ story, actor, failure }: StoryRun): string {
 }
 
 /** Until it is interrupted. */
-async function wait(cluster: RealCluster): Promise<void> {
-  const { folder, prefix } = cluster.settings;
-  say(`the cluster stays until this is interrupted.
+async function wait(clusters: readonly RealCluster[]): Promise<void> {
+  for (const { settings } of clusters) {
+    const { folder, prefix } = settings;
+    say(`the cluster stays until this is interrupted.
   ${folder}/bin/kubectl get nodes; ${folder}/bin/helm list --all-namespaces
   a cable: nsenter --net=/run/netns/${prefix}-lan ip link set port-n3 down (or up)
   power:   kill -KILL $(cat ${folder}/n3/process-one.pid)
   logs:    ${folder}/n3/kubelet.log, ${folder}/control-plane, ${folder}/timeline.log`);
+  }
   await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
 }
 

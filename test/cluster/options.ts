@@ -7,7 +7,8 @@ export interface ClusterOptions {
   readonly stories: readonly Story[];
   /** Leave the cluster for a person. */
   readonly keep: boolean;
-  readonly prefix: string;
+  /** Of the clusters that take the stories from one queue. */
+  readonly prefixes: readonly string[];
   /** How often each story runs. */
   readonly rounds: number;
   /** Also with the controllers of kube-controller-manager, alternating. */
@@ -25,7 +26,8 @@ export const usage = `npm run test:cluster [-- OPTIONS]
   --keep          leave the cluster for a person, and say how to use it
   --optional      skips all, and says why, where the machine cannot
   --only-build    builds the image and the programs, so that a later run finds them, and ends
-  --prefix NAME   of the cluster, so that two run side by side (nlc)`;
+  --clusters N    how many clusters share the stories (2; 1 with --beside or --keep, and for one story)
+  --prefix NAME   of the names of the clusters, so that two commands run side by side (nlc)`;
 
 /** Throws an error that names the option, its value and what is accepted. */
 export function parseClusterOptions(args: readonly string[]): ClusterOptions {
@@ -38,6 +40,7 @@ export function parseClusterOptions(args: readonly string[]): ClusterOptions {
       keep: { type: 'boolean', default: false },
       optional: { type: 'boolean', default: false },
       'only-build': { type: 'boolean', default: false },
+      clusters: { type: 'string' },
       prefix: { type: 'string', default: 'nlc' },
     },
   });
@@ -51,13 +54,16 @@ export function parseClusterOptions(args: readonly string[]): ClusterOptions {
   });
   if (!/^[1-9]\d?$/u.test(rounds))
     throw new Error(`--rounds: must be an integer from 1 to 99 (got ${JSON.stringify(rounds)})`);
-  // Names of network interfaces and namespaces are made of it.
+  // Names of network namespaces are made of it.
   if (!/^[a-z][a-z0-9]{0,5}$/u.test(prefix))
     throw new Error(`--prefix: must be a letter and at most five letters or digits (got ${JSON.stringify(prefix)})`);
+  const clusters = values.clusters ?? (beside || keep || chosen.length === 1 ? '1' : '2');
+  if (!/^[1-4]$/u.test(clusters))
+    throw new Error(`--clusters: must be an integer from 1 to 4 (got ${JSON.stringify(clusters)})`);
   return {
     stories: chosen.length === 0 ? stories : chosen,
     keep,
-    prefix,
+    prefixes: Array.from({ length: Number(clusters) }, (_, index) => `${prefix}${index === 0 ? '' : index + 1}`),
     rounds: Number(rounds),
     beside,
     optional,

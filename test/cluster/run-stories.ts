@@ -1,10 +1,10 @@
 import type { Actor, Stage } from './stage.ts';
 import type { Story, Times } from './stories/story.ts';
 
-interface Plan {
-  readonly stories: readonly Story[];
-  readonly rounds: number;
-  readonly beside: boolean;
+/** A story, and with which controllers it is to run. */
+export interface StoryTurn {
+  readonly story: Story;
+  readonly actor: Actor;
 }
 
 /** One run of a story. */
@@ -16,29 +16,38 @@ export interface StoryRun {
   readonly failure: string | undefined;
 }
 
-/** Runs stories one after the other, each from a healthy cluster. Those of kube-controller-manager alternate with those of this controller. */
-export async function runStories(stage: Stage, plan: Plan, say: (text: string) => void): Promise<readonly StoryRun[]> {
+/** Every round of the stories. Those of kube-controller-manager alternate with those of this controller. */
+export function orderStories(plan: {
+  readonly stories: readonly Story[];
+  readonly rounds: number;
+  readonly beside: boolean;
+}): StoryTurn[] {
+  const own = plan.stories.map((story): StoryTurn => ({ story, actor: 'node-lifecycle-controller' }));
+  const inTree = plan.stories
+    .filter(({ isComparable }) => isComparable)
+    .map((story): StoryTurn => ({ story, actor: 'kube-controller-manager' }));
+  return Array.from({ length: plan.rounds }, () => (plan.beside ? [...own, ...inTree] : own)).flat();
+}
+
+/** Takes stories from a queue, and runs them one after the other, each from a healthy cluster, until the queue is empty. */
+export async function runStories(
+  stage: Stage,
+  queue: StoryTurn[],
+  say: (text: string) => void,
+): Promise<readonly StoryRun[]> {
   await stage.use('node-lifecycle-controller');
   await stage.addWorkload();
   const runs: StoryRun[] = [];
-  for (const [story, actor] of order(plan)) {
-    const run = await runStory(stage, story, actor);
+  for (let turn = queue.shift(); turn !== undefined; turn = queue.shift()) {
+    const run = await runStory(stage, turn);
     runs.push(run);
     const times = Object.entries(run.times).map(([what, value]) => `${what} ${value}${what.endsWith(']') ? '' : ' s'}`);
-    say(`${story.name} (${actor}): ${run.failure ?? 'held'}; ${times.join(', ')}`);
+    say(`${run.story} (${run.actor}): ${run.failure ?? 'held'}; ${times.join(', ')}`);
   }
   return runs;
 }
 
-function order({ stories, rounds, beside }: Plan): readonly (readonly [Story, Actor])[] {
-  const own = stories.map((story) => [story, 'node-lifecycle-controller'] as const);
-  const inTree = stories
-    .filter(({ isComparable }) => isComparable)
-    .map((story) => [story, 'kube-controller-manager'] as const);
-  return Array.from({ length: rounds }, () => (beside ? [...own, ...inTree] : own)).flat();
-}
-
-async function runStory(stage: Stage, story: Story, actor: Actor): Promise<StoryRun> {
+async function runStory(stage: Stage, { story, actor }: StoryTurn): Promise<StoryRun> {
   try {
     await stage.use(actor);
     await stage.reset();

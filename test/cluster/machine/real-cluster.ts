@@ -23,6 +23,8 @@ export class RealCluster {
   readonly volumes: Volumes;
   readonly nodes: Readonly<Record<NodeName, ClusterNode>>;
   #api: ApiClient | undefined;
+  /** Those of its names are its own, not those of another cluster of this prefix. */
+  #hasNamespaces = false;
 
   constructor(settings: ClusterSettings, controllers: string) {
     mkdirSync(settings.folder, { recursive: true });
@@ -83,6 +85,7 @@ export class RealCluster {
     await this.volumes.stop();
     for (const node of Object.values(this.nodes)) await node.remove();
     await this.controlPlane.stopAll();
+    if (!this.#hasNamespaces) return;
     for (const name of ['ops', 'cp', ...nodeNames, 'lan'] as const)
       await tryProgram('ip', ['netns', 'delete', namespaceOf(this.settings, name)]);
   }
@@ -171,6 +174,7 @@ export class RealCluster {
     const { nodes } = this.settings.network;
     if (existsSync(`/run/netns/${namespaceOf(this.settings, 'lan')}`))
       throw new Error(`a cluster with the prefix ${this.settings.prefix} exists: use another --prefix, or remove it`);
+    this.#hasNamespaces = true;
     await runProgram('ip', ['netns', 'add', namespaceOf(this.settings, 'lan')]);
     await this.#ip('lan', 'link set lo up');
     await this.#ip('lan', 'link add br0 type bridge');
