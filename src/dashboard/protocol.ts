@@ -64,6 +64,8 @@ export interface PendingEviction {
 export interface PolicyRow {
   readonly name: string;
   readonly mode: string;
+  /** Windows of its schedules that have begun. */
+  readonly windows: readonly string[];
   readonly nodes: number;
   readonly unhealthy: number;
   readonly held: number;

@@ -162,6 +162,7 @@ export class SyntheticCluster {
         {
           name: policyName,
           mode: 'enforce',
+          windows: [],
           nodes: this.#count(({ policy }) => policy === policyName),
           unhealthy,
           held: unhealthy > 5 ? unhealthy : 0,

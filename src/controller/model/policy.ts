@@ -421,6 +421,8 @@ export interface PolicyCount {
   readonly flapping?: { readonly kept: number; readonly limit: number };
   /** Nodes that are emptied at once; only with a limit of them. */
   readonly emptying?: EmptyingStatus;
+  /** Windows of its schedules that have begun; only with schedules. */
+  readonly windows?: readonly string[];
   /** Pods that are stuck, and the longest time since the end of a grace period; only with a time after which they are. */
   readonly stuck?: { readonly pods: number; readonly overdueSeconds: number };
 }

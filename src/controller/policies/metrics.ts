@@ -36,6 +36,12 @@ export const policyOverflowNodes = gauge(
   ['policy'],
 );
 
+export const policyOpenWindows = gauge(
+  'node_lifecycle_policy_open_windows',
+  'Number of windows of the schedules of the policy that have begun and not ended. Only for policies with schedules.',
+  ['policy'],
+);
+
 export const policyStuckPods = gauge(
   'node_lifecycle_policy_stuck_pods',
   'Number of pods of nodes of the policy that are terminating for longer than their grace period and terminatingTimeout, on a node that is not Ready. Only for policies with terminatingTimeout.',

@@ -5,6 +5,7 @@ import {
   policyConflictNodes,
   policyEmptyingNodes,
   policyNodes,
+  policyOpenWindows,
   policyOverflowNodes,
   policyStuckPods,
   policyStuckPodSeconds,
@@ -25,7 +26,8 @@ export function showPolicyNodes(meter: Meter, counts: () => readonly PolicyCount
       meter.set(policyNodes, count.nodes, labelsOf(count));
       meter.set(policyConflictNodes, count.conflicts, { policy: count.policy });
       showBreaker(meter, count);
-      const { policy, emptying, stuck } = count;
+      const { policy, emptying, stuck, windows } = count;
+      if (windows !== undefined) meter.set(policyOpenWindows, windows.length, { policy });
       if (emptying !== undefined) meter.set(policyEmptyingNodes, emptying.nodes.length, { policy });
       if (stuck === undefined) continue;
       meter.set(policyStuckPods, stuck.pods, { policy });
@@ -43,7 +45,8 @@ function showBreaker(meter: Meter, { policy, breaker }: PolicyCount): void {
 }
 
 function forgetCount(meter: Meter, count: PolicyCount): void {
-  const { policy, breaker, emptying, stuck } = count;
+  const { policy, breaker, emptying, stuck, windows } = count;
+  if (windows !== undefined) meter.forget(policyOpenWindows, { policy });
   if (stuck !== undefined) for (const metric of ofStuck) meter.forget(metric, { policy });
   if (emptying !== undefined) meter.forget(policyEmptyingNodes, { policy });
   meter.forget(policyNodes, labelsOf(count));

@@ -8,14 +8,15 @@ import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import type { OpenBreaker } from '../model/holds.ts';
 import type { ControllerOptions } from '../model/options.ts';
-import type {
-  BreakerStatus,
-  DeletionRate,
-  NodePolicy,
-  OutOfServiceRule,
-  PolicyCount,
-  PolicySelection,
-  ReachableEviction,
+import {
+  type BreakerStatus,
+  type DeletionRate,
+  describeWindow,
+  type NodePolicy,
+  type OutOfServiceRule,
+  type PolicyCount,
+  type PolicySelection,
+  type ReachableEviction,
 } from '../model/policy.ts';
 import { isReady } from './decide-stuck.ts';
 import { deriveZoneOptions } from './derive-zone.ts';
@@ -236,7 +237,9 @@ export class PolicyStage extends NodePolicies {
   /** The policies in force, without numbers of nodes. */
   inForce(): readonly Omit<PolicyCount, 'nodes' | 'conflicts'>[] {
     return this.#withBreakers(
-      this.#options.options.current().policies.map(({ name, mode }) => ({ policy: name, mode })),
+      this.#options.options
+        .current()
+        .policies.map((policy) => ({ policy: policy.name, mode: policy.mode, ...windowsOf(policy) })),
     );
   }
 
@@ -297,6 +300,10 @@ function isTimed({ terminatingTimeoutMs }: Pick<NodePolicy, 'terminatingTimeoutM
   return terminatingTimeoutMs !== undefined;
 }
 
+function windowsOf({ schedules, windows = [] }: NodePolicy): Pick<PolicyCount, 'windows'> {
+  return schedules === undefined ? {} : { windows: windows.map(describeWindow) };
+}
+
 /** Number of nodes of each policy, in the order of the policies: those that it is selected for, or guards. */
 function buildPolicyCounts(
   policies: readonly NodePolicy[],
@@ -311,8 +318,10 @@ function buildPolicyCounts(
     if (selection.kind === 'policy') increment(applied, selection.policy.name);
     if (selection.kind === 'conflict') for (const { name } of selection.policies) increment(conflicts, name);
   }
-  return policies.map(({ name, mode }) => {
-    return { policy: name, mode, nodes: applied.get(name) ?? 0, conflicts: conflicts.get(name) ?? 0 };
+  return policies.map((policy) => {
+    const { name, mode } = policy;
+    const nodes = { nodes: applied.get(name) ?? 0, conflicts: conflicts.get(name) ?? 0 };
+    return { policy: name, mode, ...nodes, ...windowsOf(policy) };
   });
 }
 

@@ -20,12 +20,12 @@ export function PolicyTable({ policies }: { readonly policies: readonly PolicyRo
   );
 }
 
-function row({ name, mode, nodes, unhealthy, held, breaker }: PolicyRow): JSX.Element {
+function row({ name, mode, windows, nodes, unhealthy, held, breaker }: PolicyRow): JSX.Element {
   return h(
     'tr',
     { key: name },
     h('th', { scope: 'row' }, h(Name, { name })),
-    h('td', null, mode),
+    h('td', { class: 'long' }, [mode, ...windows.map((window) => `in the window ${window}`)].join(', ')),
     h('td', { class: 'number' }, formatCount(nodes)),
     h('td', { class: 'number' }, formatCount(unhealthy)),
     h('td', { class: 'number' }, formatCount(held)),

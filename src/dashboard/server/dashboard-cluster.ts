@@ -68,10 +68,10 @@ export class DashboardCluster {
     return [identity, ...[...this.#leaders].reverse()];
   }
 
-  #policyRow({ policy, mode, breaker }: ClusterEvidence['policies'][number]): PolicyRow {
+  #policyRow({ policy, mode, windows = [], breaker }: ClusterEvidence['policies'][number]): PolicyRow {
     const overflow = breaker?.overflow === undefined ? '' : `; ${describeOverflow(breaker.overflow)}`;
     const shown = breaker && { open: breaker.untilMs !== undefined, text: describeBreakerCount(breaker) + overflow };
-    return { name: policy, mode, ...this.#tally.policy(policy), breaker: shown ?? null };
+    return { name: policy, mode, windows, ...this.#tally.policy(policy), breaker: shown ?? null };
   }
 
   #readComparison(nowMs: number): readonly ShadowRow[] | null {

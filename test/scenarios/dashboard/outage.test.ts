@@ -161,6 +161,7 @@ test('policies: numbers of nodes, a breaker with its text, maintenance that ends
   assert.deepEqual(row(), {
     name: 'edge',
     mode: 'Enforce',
+    windows: [],
     nodes: 10,
     unhealthy: 0,
     held: 0,

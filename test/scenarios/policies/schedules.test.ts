@@ -7,8 +7,12 @@ import type { PolicySchedule } from '../../../src/controller/model/policy.ts';
 import { runScenario } from '../../../src/simulator/scenario/run-scenario.ts';
 import type { ScenarioResult } from '../../../src/simulator/scenario/scenario-result.ts';
 import type { Scenario } from '../../../src/simulator/scenario/scenario.ts';
+import { describeStatus } from '../../../src/controller/report/text/describe-status.ts';
+import { policiesAt } from '../../../src/policy/schedules/scheduled-policies.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { names } from '../../support/zoned-world.ts';
+import { DashboardWorld } from '../../support/dashboard-world.ts';
+import { statusOf } from '../../support/explained.ts';
+import { aZonedWorld, names } from '../../support/zoned-world.ts';
 
 const minuteMs = 60_000;
 const nodes = names(8, 'a-');
@@ -68,4 +72,27 @@ test('a window that begins before the toleration ends keeps the pods of a node t
   assert.ok((result.outcomes[0]?.noExecuteAtMs ?? Infinity) < 3 * minuteMs);
   const atMinute = deletedAt(result);
   assert.ok(atMinute > 21 && atMinute < 24, `${atMinute}`);
+});
+
+test('the windows that have begun are counted, and shown by status and dashboard, until they end', async () => {
+  const given = [
+    aPolicy({ name: 'shop', priority: 1, schedules: [aWindow('* * * * *', 1)] }),
+    aPolicy({ name: 'other' }),
+  ];
+  await using world = aZonedWorld({ a: 3 }, { policies: given });
+  await using board = new DashboardWorld(await world.running(5));
+  const { mirror } = await board.connected();
+  const counted = (policy: string): number | undefined =>
+    world.meter.read().get(`node_lifecycle_policy_open_windows{policy="${policy}"}`);
+  assert.deepEqual([counted('shop'), counted('other')], [0, undefined]);
+  assert.doesNotMatch(describeStatus(statusOf(world)), /in the window/u);
+  world.changeOptions({ policies: policiesAt(given, world.clock.nowMs()).policies });
+  await world.advance(2);
+  assert.deepEqual([counted('shop'), counted('other')], [1, undefined]);
+  const shown = /\* \* \* \* \* UTC until \d{4}-/u;
+  assert.match(describeStatus(statusOf(world)), /shop: mode Detect, applies to 3 nodes; .*in the window \* \*/u);
+  assert.match(mirror.state?.cluster.policies[0]?.windows.join(' ') ?? '', shown);
+  world.changeOptions({ policies: [] });
+  await world.advance(2);
+  assert.equal(counted('shop'), undefined);
 });

@@ -72,9 +72,10 @@ function meanwhileText(generation: PolicyObjectsReport['refused'][number]['gener
 }
 
 function policyCountText(status: PolicyStatus): string {
-  const { policy, mode, nodes, conflicts, breaker, flapping, emptying, overdue = 0, stuck } = status;
+  const { policy, mode, nodes, conflicts, breaker, flapping, emptying, overdue = 0, stuck, windows = [] } = status;
   const parts = [
     `${policy}: mode ${mode}, applies to ${nodes} nodes`,
+    ...windows.map((window) => `in the window ${window}`),
     ...(conflicts === 0 ? [] : [`${conflicts} nodes are claimed equally by another policy`]),
     ...(breaker === undefined ? [] : [breakerText(breaker)]),
     ...(flapping === undefined ? [] : [`${flapping.kept} flapping nodes kept of at most ${flapping.limit}`]),
