@@ -1,6 +1,11 @@
 // The whole world of one simulation: storage and API servers, the network, replicas of the controller, hollow nodes and
 // users, in one virtual time. The controller, the kubelets and the servers' registry are the code of production.
-import { type ControllerOptions, type ControllerSelection, defaultPodGcOptions } from '../controller/model/options.ts';
+import {
+  type ControllerOptions,
+  type ControllerSelection,
+  defaultPodGcOptions,
+  type PodGcOptions,
+} from '../controller/model/options.ts';
 import { electionDefaults } from '../machinery/election/election-options.ts';
 import type { Backup } from '../hollow-cluster/apiserver/storage/versioned-store.ts';
 import type { GroundTruth } from '../hollow-cluster/kubelet/faults/ground-truth.ts';
@@ -31,6 +36,9 @@ const backupsMax = 24;
 const restoreEveryMs = 300_000;
 const workloadPeriodMs = 1_000;
 const registrationsMs = 5_000;
+
+/** Settings that take the place of those given. */
+export type SettingsChange = Partial<ControllerOptions & PodGcOptions>;
 
 /** The settings of the controller from this time on. */
 export interface SettingsFrom {
@@ -99,9 +107,10 @@ export class World {
   readonly #lags = new Map<string, number>();
   readonly #backups: { readonly atMs: number; readonly backup: Backup }[] = [];
   readonly #startsAtMs: number;
+  readonly #given: ManagerConfig;
   #config: ManagerConfig;
   /** Changed settings, the last one wins. */
-  readonly #changes = new Set<Partial<ControllerOptions>>();
+  readonly #changes = new Set<SettingsChange>();
 
   constructor(options: WorldOptions) {
     const { plan, seed, simulationRuntime, trace, afterInstant } = options;
@@ -119,7 +128,8 @@ export class World {
     this.storage = new Storage(etcd, this.random);
     this.servers = new Map(range(plan.servers, 'server').map((name) => [name, this.#makeServer(name)]));
     this.network = new Network({ servers: [...this.servers.values()], random: this.random, latencyMs: plan.latencyMs });
-    this.#config = options.config ?? configOf(plan);
+    this.#given = options.config ?? configOf(plan);
+    this.#config = this.#given;
     this.settings.push({ fromMs: 0, options: this.#config });
     this.graceMsMin = shortestGraceMs(this.#config);
     this.replicas = new Map(range(plan.replicas, 'replica').map((name) => [name, this.#makeReplica(name)]));
@@ -203,7 +213,7 @@ export class World {
   }
 
   /** Returns the function that changes them back. */
-  changeSettings(change: Partial<ControllerOptions>): () => void {
+  changeSettings(change: SettingsChange): () => void {
     this.#changes.add(change);
     this.#adopt();
     return () => {
@@ -213,11 +223,9 @@ export class World {
   }
 
   #adopt(): void {
-    const { config, plan } = this.#options;
-    const controller: ControllerOptions = Object.assign({}, config ?? plan.controller, ...this.#changes);
-    this.#config = { ...this.#config, ...controller };
-    this.settings.push({ fromMs: this.timeline.nowMs, options: controller });
-    this.graceMsMin = Math.min(this.graceMsMin, shortestGraceMs(controller));
+    this.#config = Object.assign({}, this.#given, ...this.#changes);
+    this.settings.push({ fromMs: this.timeline.nowMs, options: this.#config });
+    this.graceMsMin = Math.min(this.graceMsMin, shortestGraceMs(this.#config));
     for (const replica of [...this.replicas.values(), this.shadow]) if (replica !== undefined) this.#reach(replica);
   }
 

@@ -21,9 +21,11 @@ import {
 import { planFencingDrill, planMaintenanceDrill, planRateChange, planZonesDrill } from './policy-drills.ts';
 import { planTwoPathFailures, planTwoRenewals, planTwoUnreadLeases } from './repeated-drills.ts';
 import { planDetectionDrill } from './detection-drill.ts';
+import { planCollectionDrill } from './collection-drill.ts';
 import { planEarlyWarningDrill } from './early-warning-drill.ts';
 import { planNotReadyPodsDrill } from './not-ready-drill.ts';
 import { planOverflowDrill } from './overflow-drill.ts';
+import { planStuckPodsDrill } from './stuck-pods-drill.ts';
 import { planWindowDrill } from './window-drill.ts';
 import {
   planLateAnswers,
@@ -99,9 +101,19 @@ const detectionShare = 0.03;
 const notReadySource = 0xb_03;
 const notReadyShare = 0.02;
 
+/** Seed of the random source of drills with pods that complete or never end; with it the seeds that say what they find keep their drill. */
+const endedPodsSource = 0xc_02;
+const endedPodsShare = 0.02;
+
 /** Undefined where the cluster is too small for what was drawn. */
 export function drawDrill(seed: number, cluster: DrillCluster): Drill | undefined {
   return (
+    drawFrom(
+      new SeededRandom(seed ^ endedPodsSource),
+      endedPodsShare,
+      [planCollectionDrill, planStuckPodsDrill],
+      cluster,
+    ) ??
     drawFrom(new SeededRandom(seed ^ notReadySource), notReadyShare, [planNotReadyPodsDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ detectionSource), detectionShare, [planDetectionDrill], cluster) ??
     drawFrom(new SeededRandom(seed ^ deniedSource), deniedShare, [planDeniedDeletionsDrill], cluster) ??

@@ -89,6 +89,10 @@ export interface Drill {
   readonly proven?: { readonly node: string; readonly earliestMs: number; readonly isInTime: boolean };
   /** A node whose pods are marked when it reports NotReady for so long. */
   readonly notReady?: { readonly node: string; readonly afterMs: number };
+  /** Pods of this node that complete are deleted so long after that, or so many are kept. */
+  readonly collected?: { readonly node: string; readonly ageMs?: number; readonly kept?: number };
+  /** A silent node whose pods are stuck so long after the end of their grace periods, until it sends heartbeats again. */
+  readonly stuckPods?: { readonly node: string; readonly timeoutMs: number; readonly untilMs: number };
   /** A node that is annotated when its heartbeat is so old, until it sends one. */
   readonly warned?: { readonly node: string; readonly afterMs: number };
   /** Each of them is alone in the zone of its policy: it does not wait for a token. */

@@ -52,7 +52,8 @@ export interface PodRecord {
   readonly createdMs: number;
   /** Readiness of the pod, with the author of each change. */
   readonly readiness: { readonly atMs: number; readonly isReady: boolean; readonly byController: boolean }[];
-  isOver: boolean;
+  /** When it had completed; undefined: it has not. */
+  overMs: number | undefined;
   /** Time at which the deletion was accepted, and its author. */
   deletion: { readonly atMs: number; readonly byController: boolean } | undefined;
   goneMs: number | undefined;
@@ -153,7 +154,7 @@ export class DrillRecord {
     }
     const isPodReady = isReady(pod);
     record.writes.committed += 1;
-    record.isOver = isPodOver(pod);
+    if (isPodOver(pod)) record.overMs ??= nowMs;
     if (isPodReady !== record.readiness.at(-1)?.isReady)
       record.readiness.push({ atMs: nowMs, isReady: isPodReady, byController });
     if (pod.metadata.deletionTimestamp !== undefined) record.deletion ??= { atMs: nowMs, byController };
@@ -168,7 +169,7 @@ export class DrillRecord {
       tolerations: pod.spec?.tolerations ?? [],
       createdMs: nowMs,
       readiness: [{ atMs: nowMs, isReady: isReady(pod), byController }],
-      isOver: isPodOver(pod),
+      overMs: isPodOver(pod) ? nowMs : undefined,
       deletion: deletionTimestamp === undefined ? undefined : { atMs: nowMs, byController },
       goneMs: undefined,
       deletes: [],

@@ -12,6 +12,7 @@ import { wallStartMs, type World } from '../../../src/simulator/world.ts';
 import { drawDrill } from './draw-drill.ts';
 import type { Drill, DrillCluster } from './drill-plan.ts';
 import { DrillRecord } from './drill-record.ts';
+import { findStuckMiscount } from './stuck-pods-drill.ts';
 import { findDrillViolations } from './find-drill-violations.ts';
 
 /** Slack of a time limit: so much, so many latencies, and as long as requests waited for the limit of the client. */
@@ -79,6 +80,8 @@ export class DrillRun {
   check(): void {
     const { world, heartbeats, report } = this.#options;
     const { nowMs } = world.timeline;
+    const miscount = this.#drill?.stuckPods && findStuckMiscount(world, this.#drill.stuckPods);
+    if (miscount !== undefined) report('stuck-pods-are-counted', this.#drill?.stuckPods?.node ?? '', miscount);
     if (this.#drill?.mayBeLate === true || nowMs - this.#fromMs < countedMs) return;
     const nodes: readonly Node[] = world.storage.list('nodes');
     const counted = this.#counted(nodes);

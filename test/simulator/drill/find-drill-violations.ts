@@ -10,7 +10,9 @@ import { findFastTaints, healthTaintsIn, noExecuteHealth } from './find-fast-tai
 import { findMeetingViolations } from './find-meeting-violations.ts';
 import { findPolicyViolations } from './find-policy-violations.ts';
 import { findDetectionViolations } from './find-detection-violations.ts';
+import { findCollectionViolations } from './collection-drill.ts';
 import { findNotReadyViolations } from './not-ready-drill.ts';
+import { findStuckViolations } from './stuck-pods-drill.ts';
 import { findWarningViolations } from './find-warning-violations.ts';
 import { retriedMs } from './write-drills.ts';
 
@@ -41,6 +43,8 @@ const checks: readonly Check[] = [
   findWarningViolations,
   findDetectionViolations,
   findNotReadyViolations,
+  findCollectionViolations,
+  findStuckViolations,
 ];
 
 export function findDrillViolations(context: DrillContext): readonly DrillViolation[] {
@@ -225,8 +229,11 @@ function isUnmarkedAfterHold({ span }: DrillContext, pod: PodRecord, byMs: numbe
 function findUnheldDeletions({ drill, record, span }: DrillContext): readonly DrillViolation[] {
   const { node, fromMs = 0 } = drill.renews ?? {};
   const deleted = [...record.pods.values()].find(
-    ({ deletion, isOver, ...pod }) =>
-      pod.node === node && !isOver && deletion?.byController === true && deletion.atMs > span.fromMs + fromMs,
+    ({ deletion, overMs, ...pod }) =>
+      pod.node === node &&
+      overMs === undefined &&
+      deletion?.byController === true &&
+      deletion.atMs > span.fromMs + fromMs,
   );
   const text = `deleted at ${seconds(deleted?.deletion?.atMs ?? 0)} although ${node} renews its lease again`;
   return deleted === undefined ? [] : [{ invariant: 'deletion-has-reason', subject: deleted.key, text }];
@@ -238,7 +245,8 @@ function findEarlyDeletions({ drill, record }: DrillContext): readonly DrillViol
   return [...record.pods.values()].flatMap((pod) => {
     const { deletion, node, key: subject } = pod;
     const states = record.nodes.get(node)?.states ?? [];
-    if (deletion?.byController !== true || pod.isOver || readyAt(states, deletion.atMs) === 'gone') return [];
+    if (deletion?.byController !== true || pod.overMs !== undefined || readyAt(states, deletion.atMs) === 'gone')
+      return [];
     const dueMs = [deletion.atMs, deletion.atMs - earlyMs].flatMap((atMs) => dueTimes(pod, states, atMs));
     const isDue = dueMs.some((atMs) => atMs <= deletion.atMs + earlyMs);
     const text = `deleted from ${node} at ${seconds(deletion.atMs)}, due at [${dueMs.map(seconds).join(', ')}]`;
@@ -284,7 +292,7 @@ function findLateDeletions(context: DrillContext): readonly DrillViolation[] {
     });
   };
   return [...record.pods.values()]
-    .filter((pod) => !pod.isOver && !isWaiting(drill, pod.node) && isLate(pod))
+    .filter((pod) => pod.overMs === undefined && !isWaiting(drill, pod.node) && isLate(pod))
     .map(({ key: subject, node }) => {
       const text = `is on ${node} ${slackMs / 1_000} s after its toleration expired`;
       return { invariant: 'deleted-in-time', subject, text };

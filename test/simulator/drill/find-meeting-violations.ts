@@ -38,7 +38,7 @@ export function findMeetingViolations(context: DrillContext): readonly DrillViol
 }
 
 function podsOf({ record }: DrillContext, nodes: readonly string[]): readonly PodRecord[] {
-  return [...record.pods.values()].filter(({ node, isOver }) => nodes.includes(node) && !isOver);
+  return [...record.pods.values()].filter(({ node, overMs }) => nodes.includes(node) && overMs === undefined);
 }
 
 function statesOf({ record }: DrillContext, node: string): readonly NodeState[] {

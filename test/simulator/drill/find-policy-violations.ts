@@ -41,7 +41,9 @@ function unhealthyMs({ record, span }: PolicyContext, node: string): number {
 
 /** Pods that were there before, and are not over. */
 function podsBefore({ record, span }: PolicyContext, node: string): readonly PodRecord[] {
-  return [...record.pods.values()].filter((pod) => pod.node === node && !pod.isOver && pod.createdMs === span.fromMs);
+  return [...record.pods.values()].filter(
+    (pod) => pod.node === node && pod.overMs === undefined && pod.createdMs === span.fromMs,
+  );
 }
 
 /** What mode Detect or the label of a pod holds is not done before the time of the policy is over. */

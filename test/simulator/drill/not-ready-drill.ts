@@ -43,7 +43,7 @@ export function findNotReadyViolations({ drill, record, slackMs, span }: DrillCo
   const untilMs = states.find(({ ready, atMs }) => ready !== 'False' && atMs > from.atMs)?.atMs ?? span.untilMs;
   const dueMs = from.atMs + waitsMs;
   const pods = [...record.pods.values()].filter(
-    (pod) => pod.node === node && pod.createdMs <= from.atMs && !pod.isOver,
+    (pod) => pod.node === node && pod.createdMs <= from.atMs && pod.overMs === undefined,
   );
   return pods.flatMap(({ key: subject, readiness, deletion }) => {
     const marks = readiness.filter((each) => each.byController && !each.isReady && each.atMs >= from.atMs);

@@ -26,6 +26,7 @@ const acts: Acts = {
   toleration: addTolerations,
   'health-key': writeHealthKey,
   autonomy: askForAutonomy,
+  jobs: runJobs,
   finalizer: addFinalizers,
   webhook: addWebhook,
 };
@@ -86,6 +87,19 @@ function askForAutonomy({ storage }: World, { share }: Of<'autonomy'>, attempt: 
     const labels = { [autonomyLabel]: asks };
     attempt(() => storage.merge('pods', nameOf(pod), { metadata: { labels } }));
   }
+}
+
+function runJobs({ storage, timeline }: World, { node, count, everyMs, runMs }: Of<'jobs'>, attempt: Try): Undo {
+  const names = Array.from({ length: count }, (_, index) => `job-${index + 1}`);
+  const create = (name: string): void => {
+    const metadata = { name, namespace: 'default', annotations: { 'hollow-kubelet/exit-after': `${runMs}ms` } };
+    const spec = { nodeName: node, restartPolicy: 'Never', containers: [{ name: 'c', image: 'i:1' }] };
+    storage.create('pods', { metadata, spec } as Parameters<typeof storage.create>[1]);
+  };
+  for (const [index, name] of names.entries()) timeline.after(index * everyMs, () => attempt(() => create(name)));
+  return () => {
+    for (const name of names) attempt(() => storage.delete('pods', { namespace: 'default', name }));
+  };
 }
 
 function addFinalizers(world: World, { share }: Of<'finalizer'>, attempt: Try): Undo {

@@ -1,7 +1,7 @@
 import type { ResourceName } from '../../../src/machinery/api/resources.ts';
-import type { ControllerOptions } from '../../../src/controller/model/options.ts';
 import type { Fault } from '../../../src/hollow-cluster/kubelet/faults/fault.ts';
 import type { Verb } from '../../../src/simulator/network/network.ts';
+import type { SettingsChange } from '../../../src/simulator/world.ts';
 
 /** Messages of a connection that a fault affects: `both` requests and responses, frames included. */
 export type Direction = 'both' | 'requests' | 'responses' | 'frames';
@@ -66,7 +66,7 @@ export type ReplicaFault =
 /** In the nodes, and what users do. */
 export type ClusterFault =
   | { readonly kind: 'node'; readonly names: readonly string[]; readonly fault: Fault }
-  | { readonly kind: 'settings'; readonly change: Partial<ControllerOptions> }
+  | { readonly kind: 'settings'; readonly change: SettingsChange }
   | {
       readonly kind: 'foreign-taint';
       readonly node: string;
@@ -129,6 +129,14 @@ export type UserFault =
     }
   /** This share of the pods asks by its label to be kept, and the others no longer do. */
   | { readonly kind: 'autonomy'; readonly share: number }
+  /** Pods of a node that run for so long and complete, one created after the other, and deleted at the end. */
+  | {
+      readonly kind: 'jobs';
+      readonly node: string;
+      readonly count: number;
+      readonly everyMs: number;
+      readonly runMs: number;
+    }
   /** This share of the pods has a finalizer, until the end. */
   | { readonly kind: 'finalizer'; readonly share: number }
   /** A webhook removes from the controller's patches of the status, or of the rest, all that they change, and answers 200. */
@@ -157,6 +165,7 @@ const userKinds: ReadonlySet<string> = new Set<UserFault['kind']>([
   'toleration',
   'health-key',
   'autonomy',
+  'jobs',
   'finalizer',
   'webhook',
 ]);

@@ -328,4 +328,48 @@ export const meetingDefects: readonly Mutant[] = [
     find: 'return healthNow().monotonicMs - record.readyChangedAtMs >= afterMs;',
     replace: 'return healthNow().monotonicMs - record.readyChangedAtMs >= afterMs / 1_000;',
   },
+  // pods that completed, and pods that never end
+  {
+    name: 'age-from-creation',
+    what: 'a completed pod is deleted when its creation is too long ago',
+    file: 'controller/pod-gc/decide-collection.ts',
+    find: 'return Math.max(completedAtSeconds, createdAtSeconds) * 1_000 + terminatedPodGcAgeMs;',
+    replace: 'return Math.min(completedAtSeconds, createdAtSeconds) * 1_000 + terminatedPodGcAgeMs;',
+  },
+  {
+    name: 'one-pod-too-few-is-kept',
+    what: 'of the completed pods of a node one more is deleted than may be',
+    file: 'controller/pod-gc/decide-collection.ts',
+    find: 'slice(0, pods.length - kept);',
+    replace: 'slice(0, pods.length - kept + 1);',
+  },
+  {
+    name: 'newest-pods-collected',
+    what: 'of the completed pods of a node the newest ones are deleted',
+    file: 'controller/pod-gc/decide-collection.ts',
+    find: 'return pods.toSorted(compareForCollection).slice',
+    replace: 'return pods.toSorted((a, b) => compareForCollection(b, a)).slice',
+  },
+  {
+    name: 'stuck-at-once',
+    what: 'a pod is counted as stuck as soon as its grace period is over',
+    file: 'controller/policies/decide-stuck.ts',
+    find: 'wallMs - overdueSinceMs < first.ms)',
+    replace: 'wallMs - overdueSinceMs < 0)',
+  },
+  {
+    name: 'stuck-is-forgotten',
+    what: 'a pod that never ends is not counted',
+    file: 'controller/policies/decide-stuck.ts',
+    find: 'wallMs - overdueSinceMs < first.ms)',
+    replace: 'wallMs - overdueSinceMs < first.ms * 10)',
+  },
+  {
+    name: 'unreachable-is-out-of-service',
+    what: 'terminating pods of every unreachable node are deleted by force',
+    file: 'controller/pod-gc/decide-collection.ts',
+    find: 'return node.taints.some(({ key }: Taint) => key === outOfServiceTaintKey);',
+    replace:
+      'return node.taints.some(({ key, effect }: Taint) => key === outOfServiceTaintKey || effect === "NoExecute");',
+  },
 ];

@@ -46,7 +46,7 @@ function violates(name: string, { states, heartbeats, deletedAt, markedAt, accep
     tolerations: [],
     createdMs: 0,
     readiness: markedAt === undefined ? [] : [{ atMs: markedAt * 1_000, isReady: false, byController: true }],
-    isOver: false,
+    overMs: undefined,
     deletion: deletedAt === undefined ? undefined : { atMs: deletedAt * 1_000, byController: true },
     goneMs: undefined,
     writes,

@@ -35,7 +35,7 @@ function find({ drill, nodes, pods = [] }: Story): readonly string[] {
   const toPod = ({ deletedAt, ...pod }: PodStory, index: number): unknown => {
     const deletion = deletedAt === undefined ? undefined : { atMs: deletedAt * 1_000, byController: true };
     const base = { key: `default/p${index}`, node: 'n1', tolerations: [], createdMs: 0, readiness: [], deletes: [] };
-    return { ...base, isOver: false, deletion, goneMs: undefined, ...pod };
+    return { ...base, overMs: undefined, deletion, goneMs: undefined, ...pod };
   };
   const record = {
     nodes: new Map(Object.entries(nodes).map(([name, states]) => [name, toNode(states)])),
