@@ -1,9 +1,10 @@
 import { type DaemonSet, type DaemonSetView, transformDaemonSet } from '../machinery/api/daemonset.ts';
 import { type Lease, type LeaseView, transformLease } from '../machinery/api/lease.ts';
 import { type Node, type NodeView, transformNode } from '../machinery/api/node.ts';
-import { type Pod, type PodView, transformPod } from '../machinery/api/pod.ts';
+import { autonomyLabel, type Pod, type PodView, transformPod } from '../machinery/api/pod.ts';
 import { policyCrdName, type PolicyObject, transformPolicyObject } from '../machinery/api/node-lifecycle-policy.ts';
 import type { KubeObject } from '../machinery/api/meta.ts';
+import { type NamespaceView, transformNamespace } from '../machinery/api/namespace.ts';
 import { nodeLeaseNamespace } from '../machinery/api/resources.ts';
 import { daemonSetsByNamespace, podsByNode } from '../controller/node-lifecycle.ts';
 import type { PolicySource } from '../controller/model/options.ts';
@@ -24,11 +25,15 @@ export interface NodeInformers {
   readonly daemonSets?: SharedInformer<DaemonSet, DaemonSetView>;
   /** Policies; only where they are objects of the API. */
   readonly policies?: SharedInformer<KubeObject, PolicyObject>;
+  /** Namespaces whose pods ask to be kept, by their label; only where that counts. */
+  readonly autonomousNamespaces?: SharedInformer<KubeObject, NamespaceView>;
 }
 
 interface InformerSelection {
   readonly taintBasedEvictions: boolean;
   readonly policySource: PolicySource;
+  /** Absent: the labels of namespaces do not count. */
+  readonly namespaceAutonomy?: boolean;
 }
 
 interface InformerDependencies extends Ambient {
@@ -39,7 +44,7 @@ interface InformerDependencies extends Ambient {
 
 export function makeInformers(
   dependencies: InformerDependencies,
-  { taintBasedEvictions, policySource }: InformerSelection,
+  { taintBasedEvictions, policySource, namespaceAutonomy = false }: InformerSelection,
 ): NodeInformers {
   const all: Pick<NodeInformers['nodes'], 'noticeStorageVersion' | 'noticeRollback'>[] = [];
   const shared = {
@@ -73,6 +78,7 @@ export function makeInformers(
     pods,
     ...(taintBasedEvictions ? {} : { daemonSets: daemonSetInformer(shared) }),
     ...(policySource === 'file' ? {} : { policies: policyInformer(shared) }),
+    ...(namespaceAutonomy ? { autonomousNamespaces: namespaceInformer(shared) } : {}),
   };
   all.push(...Object.values(informers));
   return informers;
@@ -90,6 +96,17 @@ function policyInformer(shared: SharedDependencies): SharedInformer<KubeObject, 
     api: policyReader(shared.api),
     resource: 'nodelifecyclepolicies',
     transform: transformPolicyObject,
+    identity: (view) => view,
+  });
+}
+
+/** The API server selects them, so that a cluster of many namespaces costs nothing. */
+function namespaceInformer(shared: SharedDependencies): SharedInformer<KubeObject, NamespaceView> {
+  return new SharedInformer({
+    ...shared,
+    resource: 'namespaces',
+    selection: { labelSelector: `${autonomyLabel}=true` },
+    transform: transformNamespace,
     identity: (view) => view,
   });
 }

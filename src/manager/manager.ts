@@ -26,6 +26,7 @@ import type { Broadcaster } from '../machinery/events/broadcaster.ts';
 import type { EventApi } from '../machinery/events/event-sink.ts';
 import { type EventsApi, makeBroadcaster } from '../machinery/events/events-api.ts';
 import { waitForCacheSync } from '../machinery/informer/wait-for-cache-sync.ts';
+import { objectKey } from '../machinery/api/object-key.ts';
 import type { Ambient } from '../machinery/ports/ambient.ts';
 import type { Dialer } from '../machinery/ports/dialer.ts';
 import type { EventRecorder } from '../machinery/ports/event-recorder.ts';
@@ -61,6 +62,8 @@ export interface ManagerConfig extends ControllerOptions, PodGcOptions {
   readonly watchCanary: boolean;
   /** Pods of reachable nodes wait for the responders of their Evictions. */
   readonly waitForEvictionResponders: boolean;
+  /** A pod asks to be kept by the label of its namespace too. */
+  readonly namespaceAutonomy: boolean;
   readonly eventsApi: EventsApi;
   readonly leaderElect: boolean;
   readonly leaderElectLeaseDurationMs: number;
@@ -150,6 +153,7 @@ export class Manager {
       podGc: options.config,
       informers: this.#shadow?.informers ?? this.informers,
       evictions: this.#evictions,
+      isAutonomous: this.#autonomousNamespaces(),
       api: this.#shadow === undefined ? apis.main : this.#writeBlocker.readingOnly(apis.main),
       writer: this.#shadow?.writer,
       liveLeases: new ApiLiveLeases(apis.freshness, this.#watching.signal, this.#contact),
@@ -380,6 +384,14 @@ export class Manager {
     const { apis, clock, identity, place, dialer } = this.#options;
     if (apis.writing === undefined) return undefined;
     return { dialer, reports: new ApiWitnessReports(apis.writing.witness, clock, { identity, place }) };
+  }
+
+  /** Whether the pods of a namespace ask to be kept; undefined: the labels of namespaces do not count. */
+  #autonomousNamespaces(): ((namespace: string) => boolean) | undefined {
+    const { autonomousNamespaces } = this.informers;
+    return (
+      autonomousNamespaces && ((namespace) => autonomousNamespaces.store.get(objectKey('', namespace)) !== undefined)
+    );
   }
 
   /** None for a shadow, which compares what both would do: kube-controller-manager waits for no responder. */

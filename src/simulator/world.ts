@@ -329,6 +329,7 @@ function configOf(plan: ClusterPlan): ManagerConfig {
     shadow: false,
     watchCanary: plan.watchCanary,
     waitForEvictionResponders: false,
+    namespaceAutonomy: false,
     eventsApi: 'core',
     leaderElect: true,
     leaderElectLeaseDurationMs: electionDefaults.leaseDurationMs,

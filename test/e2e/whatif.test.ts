@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { WhatifReport } from '../../src/cli/whatif/compare-previews.ts';
+import { autonomyLabel } from '../../src/machinery/api/pod.ts';
 import { readyOf } from '../../src/controller/health/assess-node.ts';
 import { NlcProcess } from '../support/nlc-process.ts';
 import { SmallWorld, taintsOf, until } from '../support/small-world.ts';
@@ -23,10 +24,7 @@ test('a shorter grace period for one zone would mark its silent node; the cluste
     const selector = '{ matchLabels: { topology.kubernetes.io/zone: a } }';
     const schedules = '[{ cron: 0 8 * * *, duration: 1h, set: { mode: Detect } }]';
     const policy = `{ name: zone-a, nodeSelector: ${selector}, nodeMonitorGracePeriod: 4s, schedules: ${schedules} }`;
-    writeFileSync(
-      file,
-      `apiVersion: nodelifecycle/v1alpha1\nkind: ControllerConfiguration\nnodeMonitorPeriod: 1s\npolicies: [${policy}]\n`,
-    );
+    writeFileSync(file, configFile(policy));
     await until('every node is Ready', soonMs, async () =>
       (await world.nodes()).every((node) => readyOf(node) === 'True'),
     );
@@ -44,6 +42,22 @@ test('a shorter grace period for one zone would mark its silent node; the cluste
     const inWindow = await reportOf(world, file, '--at=2026-11-27T08:30:00Z');
     assert.deepEqual(inWindow.effects.markedUnknown, ['a0']);
     assert.deepEqual([inWindow.effects.taintsAdded, inWindow.effects.podsEvicted], [[], { before: 0, after: 0 }]);
+    // The label of a namespace counts where it is read, and the policy permits it.
+    await world.api.patch(
+      'namespaces',
+      { name: 'default' },
+      { type: 'merge', body: { metadata: { labels: { [autonomyLabel]: 'true' } } } },
+      { signal: AbortSignal.timeout(5_000) },
+    );
+    const permitting = policy.replace('{ name: zone-a,', '{ name: zone-a, podAutonomy: { evictAfter: 8h },');
+    for (const [isRead, after] of [
+      [false, 1],
+      [true, 0],
+    ] as const) {
+      writeFileSync(file, configFile(permitting, `namespaceAutonomy: ${isRead}\n`));
+      const kept = await reportOf(world, file, '--at=2026-11-27T10:00:00Z');
+      assert.deepEqual(kept.effects.podsEvicted, { before: 0, after }, `labels of namespaces are read: ${isRead}`);
+    }
     // As registered: no controller runs.
     for (const node of await world.nodes())
       assert.deepEqual([readyOf(node), taintsOf(node)], ['True', ['not-ready:NoSchedule']]);
@@ -51,6 +65,10 @@ test('a shorter grace period for one zone would mark its silent node; the cluste
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+function configFile(policy: string, more = ''): string {
+  return `apiVersion: nodelifecycle/v1alpha1\nkind: ControllerConfiguration\nnodeMonitorPeriod: 1s\n${more}policies: [${policy}]\n`;
+}
 
 async function reportOf(world: SmallWorld, file: string, ...flags: readonly string[]): Promise<WhatifReport> {
   const cluster = [`--kubeconfig=${world.kubeconfigFile}`, `--policies=${file}`];

@@ -98,6 +98,7 @@ const settings: readonly { readonly values: string; readonly parts: Partial<Part
   { values: 'metrics: { secure: true, enabled: false }', parts: {} },
   { values: `config: { policies: [${plain}, ${evicting}] }`, parts: { evictsReachable: true } },
   { values: 'config: { waitForEvictionResponders: true }', parts: { waitsForResponders: true } },
+  { values: 'config: { namespaceAutonomy: true }', parts: { readsNamespaces: true } },
   { values: `config: { policies: [${plain}] }`, parts: {} },
   {
     values: `{ mode: detector-only, config: { policies: [${evicting}] } }`,

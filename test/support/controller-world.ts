@@ -83,6 +83,8 @@ export class ControllerWorld {
   });
   /** Whether pods wait for their responders; from the next restart on. */
   waitsForResponders = false;
+  /** Namespaces whose pods ask to be kept. */
+  readonly autonomousNamespaces = new Set<string>();
   readonly lanes: OpenLanes;
   readonly writes: Write[] = [];
   readonly decisions: NotedDecision[] = [];
@@ -159,6 +161,7 @@ export class ControllerWorld {
       podGc: { current: () => this.podGc },
       informers: { nodes: this.nodes, leases: this.leases, pods: this.pods, daemonSets: this.daemonSets },
       evictions: this.waitsForResponders ? this.evictions : undefined,
+      isAutonomous: (namespace) => this.autonomousNamespaces.has(namespace),
       api: {
         get: (resource, { name }) => this.#get(resource, name),
         patch: (resource, { namespace, name }, patch, { subresource }) =>

@@ -24,6 +24,8 @@ export interface Parts {
   readonly evictsReachable: boolean;
   /** Pods wait for the responders of their Evictions. */
   readonly waitsForResponders: boolean;
+  /** The labels of namespaces count. */
+  readonly readsNamespaces: boolean;
   /** Shadow mode: no writes. */
   readonly shadow: boolean;
   readonly watchCanary: boolean;
@@ -44,6 +46,7 @@ export const defaultParts: Parts = {
   evictionMode: false,
   evictsReachable: false,
   waitsForResponders: false,
+  readsNamespaces: false,
   shadow: false,
   watchCanary: false,
   probes: false,
@@ -131,6 +134,14 @@ const rows: readonly Row[] = [
     when: '`taint-eviction-controller`, with `waitForEvictionResponders`, except in shadow mode',
     why: 'informer',
     applies: ({ evictsByTaint, waitsForResponders, shadow }) => evictsByTaint && waitsForResponders && !shadow,
+  },
+  {
+    group: '',
+    resource: 'namespaces',
+    verbs: ['list', 'watch'],
+    when: 'with `namespaceAutonomy`',
+    why: 'informer of those with the label `nodelifecycle/autonomy=true`',
+    applies: ({ readsNamespaces }) => readsNamespaces,
   },
   {
     group: '',

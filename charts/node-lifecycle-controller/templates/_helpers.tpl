@@ -284,7 +284,7 @@ authorization:
 {{- fail "config.controllers: the pod garbage collector has no shadow mode; remove pod-garbage-collector-controller" -}}
 {{- end -}}
 {{- range .Values.extraArgs -}}
-{{- if regexMatch "^--(no-)?(controllers|shadow|leader-elect|watch-canary|wait-for-eviction-responders|feature-gates|events-api|policy-source)(=|$)" . -}}
+{{- if regexMatch "^--(no-)?(controllers|shadow|leader-elect|watch-canary|wait-for-eviction-responders|namespace-autonomy|feature-gates|events-api|policy-source)(=|$)" . -}}
 {{- fail (printf "extraArgs: %s is not accepted, roles follow from the values; set mode, leaderElection, policies or config" .) -}}
 {{- end -}}
 {{- end -}}

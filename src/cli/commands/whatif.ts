@@ -74,7 +74,8 @@ async function compare({ before, after }: ConfigPair, values: WhatifValues, io: 
   const logger = PinoLogger.create({ format: values.logFormat, verbosity: values.v });
   const connection = await connect({ command: 'whatif', ...values, logger }, io);
   if (connection === undefined) return exitFailure;
-  const read = await readCluster(connection, { logger, signal: io.signal });
+  const namespaceAutonomy = before.config.namespaceAutonomy || after.config.namespaceAutonomy;
+  const read = await readCluster(connection, { logger, signal: io.signal, namespaceAutonomy });
   if ('missing' in read) {
     printNote(io, 'whatif', `cannot read ${read.missing.join(', ')}`);
     return exitFailure;

@@ -143,6 +143,11 @@ export const controllerFlags = [
       'With policies that set evictReachable: a pod waits until the timeout for the responder of its Eviction of lifecycle.k8s.io/v1alpha1 that sends heartbeats',
       { default: false },
     ),
+    flag.boolean(
+      'namespace-autonomy',
+      'With policies that set podAutonomy: the label nodelifecycle/autonomy=true of a namespace counts for its pods',
+      { default: false },
+    ),
   ]),
   ...flagGroup('API server', [
     flag.text('kubeconfig', 'Kubeconfig file; if not set, the default kubeconfig, else the service account of the pod'),

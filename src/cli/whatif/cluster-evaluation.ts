@@ -24,6 +24,8 @@ export interface ClusterState {
   readonly leases: ReadonlyMap<string, LeaseView>;
   /** Bound pods, by the name of the node. */
   readonly pods: ReadonlyMap<string, readonly PodView[]>;
+  /** Whose pods ask to be kept; absent: the labels of namespaces were not read. */
+  readonly autonomousNamespaces?: ReadonlySet<string> | undefined;
 }
 
 const ignore = (): void => undefined;
@@ -42,7 +44,11 @@ export class ClusterEvaluation {
   readonly #beingTainted = new Set<string>();
 
   /** `before`: the options until now, whose open breakers go on with their cooldowns where the policy stays. */
-  constructor(state: ClusterState, options: ControllerOptions, before: ControllerOptions) {
+  constructor(
+    state: ClusterState,
+    options: ControllerOptions & { readonly namespaceAutonomy?: boolean },
+    before: ControllerOptions,
+  ) {
     this.options = options;
     let current = before;
     this.#state = state;
@@ -58,6 +64,8 @@ export class ClusterEvaluation {
       names,
       isAlive: (node) => this.assess(node).kind !== 'silent',
       isHealthy: (name) => this.#isHealthy(name),
+      isAutonomous: (namespace) =>
+        options.namespaceAutonomy === true && state.autonomousNamespaces?.has(namespace) === true,
       podsOn: (name) => state.pods.get(name) ?? [],
       beingTainted: () => this.#beingTainted,
       onBreakerChange: ignore,

@@ -43,6 +43,8 @@ export function buildPreview(
 
 /** `podGc`: undefined where the pod garbage collector does not run. */
 export interface PreviewOptions extends ControllerOptions {
+  /** Absent: the labels of namespaces do not count. */
+  readonly namespaceAutonomy?: boolean;
   readonly podGc?: PodGcOptions | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Reads nodes, leases and pods of a cluster once. Sends GET requests only.
+// Reads nodes, leases, pods and, where their labels count, namespaces of a cluster once. Sends GET requests only.
 import { HttpKubeApi } from '../../machinery/kube-client/kube-api.ts';
 import type { Connection } from '../../machinery/kube-client/connection.ts';
 import { PromMeter } from '../../machinery/adapters/prom-meter.ts';
@@ -15,10 +15,17 @@ const syncMsMax = 120_000;
 
 type ReadCluster = { readonly state: ClusterState } | { readonly missing: readonly string[] };
 
+interface ReadOptions {
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** The labels of namespaces count. */
+  readonly namespaceAutonomy: boolean;
+}
+
 /** `missing`: what could not be read within two minutes, or before the signal aborted. */
 export async function readCluster(
   connection: Connection,
-  { logger, signal }: { readonly logger: Logger; readonly signal: AbortSignal },
+  { logger, signal, namespaceAutonomy }: ReadOptions,
 ): Promise<ReadCluster> {
   const clock = new SystemClock();
   const dependencies = { clock, logger, random: new SystemRandom(), meter: new PromMeter() };
@@ -32,8 +39,9 @@ export async function readCluster(
     contentType: 'application/vnd.kubernetes.protobuf',
     mayWrite: () => false,
   });
-  const { nodes, leases, pods } = makeInformers({ ...dependencies, api }, defaultControllerOptions);
-  const informers = [nodes, leases, pods];
+  const selection = { ...defaultControllerOptions, namespaceAutonomy };
+  const { nodes, leases, pods, autonomousNamespaces } = makeInformers({ ...dependencies, api }, selection);
+  const informers = [nodes, leases, pods, ...(autonomousNamespaces === undefined ? [] : [autonomousNamespaces])];
   const stop = new AbortController();
   signal.addEventListener('abort', () => stop.abort());
   if (signal.aborted) stop.abort();
@@ -44,6 +52,8 @@ export async function readCluster(
     nodes: [...nodes.store.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     leases: new Map([...leases.store.values()].map((lease) => [lease.name, lease])),
     pods: Map.groupBy(pods.store.values(), ({ nodeName }) => nodeName),
+    autonomousNamespaces:
+      autonomousNamespaces && new Set([...autonomousNamespaces.store.values()].map(({ name }) => name)),
   };
   stop.abort();
   await Promise.all(running);

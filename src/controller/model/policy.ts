@@ -158,7 +158,7 @@ export interface DetectRule {
   readonly evictAfterMs: number | undefined;
 }
 
-/** Pods with the label `nodelifecycle/autonomy=true` are not evicted for the health of their node. */
+/** Pods that ask for it by the label `nodelifecycle/autonomy=true` are not evicted for the health of their node. */
 interface PodAutonomyRule {
   /** How long the node is unhealthy when they are evicted as other pods are. */
   readonly evictAfterMs: number;
@@ -175,6 +175,8 @@ export interface StuckPod {
 export interface PodKeeper {
   readonly policy: string;
   readonly why: 'completed' | 'autonomous';
+  /** Whose label asks for it; absent: completed. */
+  readonly asks?: 'pod' | 'namespace' | undefined;
   /** Wall time; Infinity: no end, or none yet. */
   readonly untilMs: number;
 }

@@ -23,15 +23,17 @@ import { decideStuck } from './decide-stuck.ts';
 import { decideVeto, listVetoes } from './decide-veto.ts';
 import { deriveZone } from './derive-zone.ts';
 import { MaintenanceStarts, type SignalNames } from './maintenance-starts.ts';
-import { decideKeeper, selectClaims, selectPolicy } from './select-policy.ts';
+import { decideKeeper, selectAsking, selectClaims, selectPolicy } from './select-policy.ts';
 
 export type PolicyOptions = Pick<ControllerOptions, 'policies' | 'paused'> & GracePeriods;
 
-interface NodePoliciesOptions {
+export interface NodePoliciesOptions {
   readonly options: Live<PolicyOptions>;
   readonly nodes: NodeSource;
   /** It renews its lease, or sends its status, within its grace period. */
   readonly isAlive: (node: NodeView) => boolean;
+  /** Whether the pods of a namespace ask to be kept; absent: none does. */
+  readonly isAutonomous?: ((namespace: string) => boolean) | undefined;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
 }
 
@@ -96,12 +98,14 @@ export class NodePolicies {
   }
 
   /** The policy that keeps this pod from evictions for the health of its node; undefined: none. */
-  keeperOf(pod: Pick<PodView, 'phase' | 'labels' | 'nodeName'>): PodKeeper | undefined {
+  keeperOf(pod: Pick<PodView, 'phase' | 'labels' | 'namespace' | 'nodeName'>): PodKeeper | undefined {
     const claims = this.claimsOf(pod.nodeName).filter((each) => each.keepCompletedPods || each.podAutonomy);
     if (claims.length === 0) return undefined;
-    const wallMs = this.#options.clock.nowMs();
-    const node = this.#options.nodes.get(pod.nodeName);
-    return decideKeeper(pod, claims, { unhealthySinceMs: node && unhealthySinceMs(node, wallMs), wallMs });
+    const { clock, nodes, isAutonomous } = this.#options;
+    const wallMs = clock.nowMs();
+    const node = nodes.get(pod.nodeName);
+    const asks = selectAsking(pod, isAutonomous?.(pod.namespace) === true);
+    return decideKeeper(pod, claims, { asks, unhealthySinceMs: node && unhealthySinceMs(node, wallMs), wallMs });
   }
 
   /**

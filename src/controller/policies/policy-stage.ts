@@ -1,10 +1,8 @@
 // Policies and pauses, for the other stages: the settings of a node, and what its policy says about writes for it.
 import type { NodeView } from '../../machinery/api/node.ts';
-import type { Clock } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { Live } from '../../machinery/ports/live.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
-import type { NodeSource } from '../model/commands.ts';
 import type { DecisionSink } from '../model/decisions.ts';
 import type { OpenBreaker } from '../model/holds.ts';
 import type { ControllerOptions } from '../model/options.ts';
@@ -23,17 +21,14 @@ import { deriveZoneOptions } from './derive-zone.ts';
 import { EmptyingNodes, type EmptyingNodesOptions } from './emptying-nodes.ts';
 import { HourlyEvictions } from './hourly-evictions.ts';
 import { MaintenanceWatch } from './maintenance-watch.ts';
-import { NodePolicies, type PolicyOptions } from './node-policies.ts';
+import { NodePolicies, type NodePoliciesOptions, type PolicyOptions } from './node-policies.ts';
 import { PolicyBreakers } from './policy-breakers.ts';
 import { showPolicyNodes } from './policy-gauges.ts';
 import { PolicyJournal } from './policy-journal.ts';
 import { UnhealthyTally } from './unhealthy-tally.ts';
 
-interface PolicyStageOptions extends Pick<EmptyingNodesOptions, 'podsOn' | 'beingTainted'> {
+interface PolicyStageOptions extends NodePoliciesOptions, Pick<EmptyingNodesOptions, 'podsOn' | 'beingTainted'> {
   readonly options: Live<ControllerOptions>;
-  readonly nodes: NodeSource;
-  /** It renews its lease, or sends its status, within its grace period. */
-  readonly isAlive: (node: NodeView) => boolean;
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
   /** Ready, with a heartbeat within the grace period. */
@@ -43,7 +38,6 @@ interface PolicyStageOptions extends Pick<EmptyingNodesOptions, 'podsOn' | 'bein
   readonly decisions: DecisionSink;
   readonly recorder: EventRecorder;
   readonly meter: Meter;
-  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
   /** The health clock. */
   readonly healthNowMs: () => number;
 }

@@ -38,24 +38,32 @@ function compareClaims(
   return a.priority - b.priority || a.selector.length - b.selector.length;
 }
 
-/** The node of a pod, as far as it decides: since when it is unhealthy, and the time now. Wall times; undefined: it is Ready. */
+/** Which label asks that a pod is kept: its own one, which also says that it is not, or that of its namespace; undefined: none. */
+export function selectAsking({ labels }: Pick<PodView, 'labels'>, isAutonomous: boolean): PodKeeper['asks'] {
+  const own = labels[autonomyLabel];
+  if (own !== undefined) return own === 'true' ? 'pod' : undefined;
+  return isAutonomous ? 'namespace' : undefined;
+}
+
+/** What decides beside the policies: who asks, since when the node is unhealthy, and the time now. Wall times; undefined: it is Ready. */
 interface PodNode {
+  readonly asks: PodKeeper['asks'];
   readonly unhealthySinceMs: number | undefined;
   readonly wallMs: number;
 }
 
 /** The policy that keeps this pod from evictions for the health of its node, of several the one that keeps it longest; undefined: none. */
 export function decideKeeper(
-  pod: Pick<PodView, 'phase' | 'labels'>,
+  pod: Pick<PodView, 'phase'>,
   claims: readonly NodePolicy[],
-  { unhealthySinceMs = Infinity, wallMs }: PodNode,
+  { asks, unhealthySinceMs = Infinity, wallMs }: PodNode,
 ): PodKeeper | undefined {
   const completed = isCompleted(pod) ? claims.find(({ keepCompletedPods }) => keepCompletedPods) : undefined;
   if (completed !== undefined) return { policy: completed.name, why: 'completed', untilMs: Infinity };
-  if (pod.labels[autonomyLabel] !== 'true') return undefined;
+  if (asks === undefined) return undefined;
   const keepers = claims.flatMap(({ name, podAutonomy: rule }) => {
     const untilMs = unhealthySinceMs + (rule?.evictAfterMs ?? 0);
-    return rule === undefined || untilMs <= wallMs ? [] : [{ policy: name, why: 'autonomous' as const, untilMs }];
+    return rule === undefined || untilMs <= wallMs ? [] : [{ policy: name, why: 'autonomous' as const, asks, untilMs }];
   });
   return keepers.toSorted((a, b) => b.untilMs - a.untilMs)[0];
 }

@@ -102,10 +102,10 @@ function buildTerminatingOutlook({ stuck, cluster }: PodReport): StayOutlook {
   return { why: 'already-terminating', stuck: { policy, overdue: formatWallPast(overdueSinceMs, cluster.now) } };
 }
 
-function buildKeptOutlook({ why, policy, untilMs }: PodKeeper, now: Now): StayOutlook {
+function buildKeptOutlook({ why, policy, asks = 'pod', untilMs }: PodKeeper, now: Now): StayOutlook {
   if (why === 'completed') return { why, policy };
   const until = Number.isFinite(untilMs) ? formatEstimate(untilMs - now.wallMs + now.monotonicMs, now) : null;
-  return { why, policy, until };
+  return { why, policy, asks, until };
 }
 
 /** Whether a pod tolerates all current and predicted taints without a time limit. */

@@ -204,7 +204,13 @@ export type StayOutlook =
   /** The policy keeps completed pods. */
   | { readonly why: 'completed'; readonly policy: string }
   /** Its label asks for it, and its policy permits it. */
-  | { readonly why: 'autonomous'; readonly policy: string; readonly until: Estimate | null }
+  | {
+      readonly why: 'autonomous';
+      readonly policy: string;
+      /** Whose label asks for it. */
+      readonly asks: 'pod' | 'namespace';
+      readonly until: Estimate | null;
+    }
   | { readonly why: 'tolerates-forever' }
   | { readonly why: 'nothing-points-to-it' };
 

@@ -73,8 +73,13 @@ async function take(stage: Stage, step: Step): Promise<number> {
   const isDeleted = (): boolean =>
     timeline.podsOf(name).every(({ metadata }) => metadata.deletionTimestamp !== undefined);
   const evicted = await timeline.when(`${name} is deleted`, 90, isDeleted);
-  const writes = auditedWrites(cluster.controlPlane.auditLog, startedMs);
-  const by = writes.find(({ verb, target }) => verb === 'delete' && target === `pods shop/${name}`)?.user;
+  const deleter = (): string | undefined =>
+    auditedWrites(cluster.controlPlane.auditLog, startedMs).find(
+      ({ verb, target }) => verb === 'delete' && target === `pods shop/${name}`,
+    )?.user;
+  // A watch may show a write before the audit log does.
+  await cluster.until(`the audit log has the deletion of ${name}`, async () => deleter() !== undefined);
+  const by = deleter();
   if (by !== step.evictor) throw new Error(`${step.name}: ${name} was deleted by ${by}, not ${step.evictor}`);
   if (step.mode === 'shadow') await expectShadow(stage, changedMs);
   return evicted;

@@ -156,6 +156,22 @@ test('a pod whose label asks for it is kept where its policy permits it, and for
   assert.ok(afterSeconds >= 669, `${afterSeconds} s`);
 });
 
+test('the label of a namespace asks for its pods, but for those whose own label says otherwise', async () => {
+  const policy = aPolicy({ name: 'edge', podAutonomy: { evictAfterMs: 3_600_000 } });
+  await using world = await aWorldWith(policy);
+  world.autonomousNamespaces.add('default');
+  world.addPod('refuses', 'a-0', [], { labels: { [autonomyLabel]: 'false' } });
+  await world.silentFor(500, 'a-0', 'b-0');
+  assert.deepEqual(world.evicted().toSorted(), ['pn', 'refuses'], 'pn is on a node whose policy does not permit it');
+  assert.match(
+    describePodOutlook(explainPod(world, 'pe')),
+    /the label nodelifecycle\/autonomy of its namespace asks for it, and policy edge permits it \(podAutonomy\), until/u,
+  );
+  world.autonomousNamespaces.delete('default');
+  await world.advance(61);
+  assert.ok(world.evicted().includes('pe'), 'within a minute after the label was removed');
+});
+
 test('the end of the window that sets the mode is named, and not an end that the policy does not have', async () => {
   await using world = aZonedWorld({ a: 6 });
   await world.running(20);

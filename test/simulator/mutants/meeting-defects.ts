@@ -202,8 +202,8 @@ export const meetingDefects: readonly Mutant[] = [
     name: 'autonomy-ignored',
     what: 'a pod that asks to be kept is evicted although its policy permits it',
     file: 'controller/policies/select-policy.ts',
-    find: "if (pod.labels[autonomyLabel] !== 'true') return undefined;",
-    replace: "if (pod.labels[autonomyLabel] !== 'false') return undefined;",
+    find: "return own === 'true' ? 'pod' : undefined;",
+    replace: 'return undefined;',
   },
   {
     name: 'autonomy-without-end',

@@ -284,8 +284,8 @@ const stayReasons: Texts<'why', StayOutlook> = {
   'node-unknown': () => 'its node does not exist',
   'daemon-set': ({ daemonSet }) => `DaemonSet ${daemonSet} selects it and would create it again on the same node`,
   completed: ({ policy }) => `it is completed, and policy ${policy} keeps completed pods (keepCompletedPods)`,
-  autonomous: ({ policy, until }) =>
-    `its label ${autonomyLabel} asks for it, and policy ${policy} permits it (podAutonomy)${until === null ? '' : `, until its node is unhealthy for too long ${estimateText(until)}`}`,
+  autonomous: ({ policy, asks, until }) =>
+    `${asks === 'pod' ? 'its label' : 'the label'} ${autonomyLabel}${asks === 'pod' ? '' : ' of its namespace'} asks for it, and policy ${policy} permits it (podAutonomy)${until === null ? '' : `, until its node is unhealthy for too long ${estimateText(until)}`}`,
   'tolerates-forever': () => 'it tolerates all NoExecute taints of its node without a time limit',
   'nothing-points-to-it': () => 'no cause for an eviction',
 };
