@@ -95,6 +95,14 @@ export class Stage {
     return counts;
   }
 
+  /** The value of a metric of the leading replica, with its labels as they are written; undefined: it has none. */
+  async leaderMetric(name: string): Promise<number | undefined> {
+    const line = (await this.#metricsOf(await this.#leaderPod()))
+      .split('\n')
+      .find((each) => each.startsWith(`${name} `));
+    return line === undefined ? undefined : Number(line.slice(name.length + 1));
+  }
+
   /** CPU and memory of the leading replica's process since its start, as its metrics have them. */
   async leaderUse(): Promise<{ readonly cpuSeconds: number; readonly residentMegabytes: number }> {
     const text = await this.#metricsOf(await this.#leaderPod());

@@ -13,6 +13,8 @@ type Kind = keyof typeof watched;
 interface Waiter {
   readonly isTrue: () => boolean;
   readonly resolve: (atMs: number) => void;
+  /** The question threw: what it found can never become true. */
+  readonly reject: (error: unknown) => void;
 }
 
 export class Timeline {
@@ -81,7 +83,8 @@ export class Timeline {
   /** Whether this was true at any time while the work ran. */
   async everWhile(isTrue: () => boolean, work: () => Promise<void>): Promise<boolean> {
     let ever = isTrue();
-    const waiter = { isTrue, resolve: (): void => void (ever = true) };
+    const end = (): void => void (ever = true);
+    const waiter = { isTrue, resolve: end, reject: end };
     this.#waiters.add(waiter);
     await work().finally(() => this.#waiters.delete(waiter));
     return ever;
@@ -90,7 +93,7 @@ export class Timeline {
   async #wait(what: string, withinSeconds: number, isTrue: () => boolean): Promise<number> {
     if (isTrue()) return performance.now();
     return new Promise((resolve, reject) => {
-      const waiter = { isTrue, resolve };
+      const waiter = { isTrue, resolve, reject };
       this.#waiters.add(waiter);
       setTimeout(() => {
         if (this.#waiters.delete(waiter)) reject(new Error(`not within ${withinSeconds} s: ${what}`));
@@ -110,11 +113,17 @@ export class Timeline {
     if (type === 'DELETED') objects.delete(key);
     else objects.set(key, object);
     this.#show(`${kind} ${key}`, type === 'DELETED' ? 'gone' : describe[kind](object));
-    for (const waiter of this.#waiters) {
-      if (!waiter.isTrue()) continue;
-      this.#waiters.delete(waiter);
+    for (const waiter of this.#waiters) this.#ask(waiter);
+  }
+
+  #ask(waiter: Waiter): void {
+    try {
+      if (!waiter.isTrue()) return;
       waiter.resolve(performance.now());
+    } catch (error) {
+      waiter.reject(error);
     }
+    this.#waiters.delete(waiter);
   }
 
   #show(subject: string, state: string): void {

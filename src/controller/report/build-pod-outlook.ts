@@ -93,7 +93,8 @@ function classifyStay(report: PodReport, forecast: NodeForecast): StayOutlook {
   if (report.node === undefined) return { why: 'node-unknown' };
   if (report.daemonSet !== undefined) return { why: 'daemon-set', daemonSet: report.daemonSet };
   if (report.keeper !== undefined) return buildKeptOutlook(report.keeper, report.cluster.now);
-  return { why: toleratesAll(report, forecast) ? 'tolerates-forever' : 'nothing-points-to-it' };
+  if (toleratesAll(report, forecast)) return { why: 'tolerates-forever' };
+  return { why: report.running.length > 0 ? 'not-evaluated-yet' : 'nothing-points-to-it' };
 }
 
 function buildTerminatingOutlook({ stuck, cluster }: PodReport): StayOutlook {

@@ -212,6 +212,8 @@ export type StayOutlook =
       readonly until: Estimate | null;
     }
   | { readonly why: 'tolerates-forever' }
+  /** A taint counts for it since a moment ago, as where what kept it has ended: its next evaluation schedules the eviction. */
+  | { readonly why: 'not-evaluated-yet' }
   | { readonly why: 'nothing-points-to-it' };
 
 /** What the pod garbage collector will do about a pod, or why it does nothing. */

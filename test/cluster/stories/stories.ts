@@ -3,6 +3,7 @@ import { apiAway } from './api-away.ts';
 import { apiServer } from './api-server.ts';
 import { bothReplicas } from './both-replicas.ts';
 import { cable } from './cable.ts';
+import { completedPods } from './completed-pods.ts';
 import { container } from './container.ts';
 import { controlPlane } from './control-plane.ts';
 import { daemons } from './daemons.ts';
@@ -13,12 +14,14 @@ import { detectorOnly } from './detector-only.ts';
 import { drain, drainOutage } from './drain.ts';
 import { fenced } from './fenced.ts';
 import { handBack, handBackOutage } from './hand-back.ts';
+import { keptPods } from './kept-pods.ts';
 import { kubelet } from './kubelet.ts';
 import { leaderNode } from './leader-node.ts';
 import { manifests } from './manifests.ts';
 import { migration } from './migration.ts';
 import { networkPolicy } from './network-policy.ts';
 import { outOfService } from './out-of-service.ts';
+import { overflow } from './overflow.ts';
 import { pages } from './pages.ts';
 import { policyObjects } from './policy-objects.ts';
 import { power } from './power.ts';
@@ -29,6 +32,7 @@ import { standbyNode } from './standby-node.ts';
 import { shutdown } from './shutdown.ts';
 import { staticPod } from './static-pod.ts';
 import type { Story } from './story.ts';
+import { stuckPods } from './stuck-pods.ts';
 import { upgrade, upgradeOutage } from './upgrade.ts';
 import { window } from './window.ts';
 
@@ -67,6 +71,10 @@ export const stories: readonly Story[] = [
   window,
   earlyWarning,
   earlyDetection,
+  keptPods,
+  overflow,
+  stuckPods,
+  completedPods,
   scale,
   networkPolicy,
 ];

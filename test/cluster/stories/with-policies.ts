@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stage } from '../stage.ts';
 import { nodeOf } from '../timeline.ts';
 import type { Times } from './story.ts';
@@ -55,6 +56,12 @@ export async function plugCable(stage: Stage): Promise<number> {
   timeline.mark(`the cable of ${storeNode} is in`);
   await cluster.nodes[storeNode].cable('in');
   return timeline.when('Ready without taints', 90, () => stage.isWell(storeNode));
+}
+
+/** An error if it is true at any time within so many seconds. */
+export async function expectNever(stage: Stage, seconds: number, what: string, isTrue: () => boolean): Promise<void> {
+  const ever = await stage.timeline.everWhile(isTrue, async () => sleep(seconds * 1_000));
+  if (ever) throw new Error(`not to be within ${seconds} s: ${what}`);
 }
 
 /** A file of values with the policies. */

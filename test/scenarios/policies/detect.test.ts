@@ -168,6 +168,10 @@ test('the label of a namespace asks for its pods, but for those whose own label 
     /the label nodelifecycle\/autonomy of its namespace asks for it, and policy edge permits it \(podAutonomy\), until/u,
   );
   world.autonomousNamespaces.delete('default');
+  assert.match(
+    describePodOutlook(explainPod(world, 'pe')),
+    /none: a taint of its node counts for it, and it is evaluated within a minute/u,
+  );
   await world.advance(61);
   assert.ok(world.evicted().includes('pe'), 'within a minute after the label was removed');
 });

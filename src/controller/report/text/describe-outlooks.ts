@@ -287,6 +287,7 @@ const stayReasons: Texts<'why', StayOutlook> = {
   autonomous: ({ policy, asks, until }) =>
     `${asks === 'pod' ? 'its label' : 'the label'} ${autonomyLabel}${asks === 'pod' ? '' : ' of its namespace'} asks for it, and policy ${policy} permits it (podAutonomy)${until === null ? '' : `, until its node is unhealthy for too long ${estimateText(until)}`}`,
   'tolerates-forever': () => 'it tolerates all NoExecute taints of its node without a time limit',
+  'not-evaluated-yet': () => 'a taint of its node counts for it, and it is evaluated within a minute',
   'nothing-points-to-it': () => 'no cause for an eviction',
 };
 
