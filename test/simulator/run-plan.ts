@@ -10,6 +10,7 @@ import { planFaults } from './faults/fault-plan.ts';
 import { planFlapping } from './faults/flapping-plan.ts';
 import { planLargeObjects } from './faults/large-objects.ts';
 import { planMeetings } from './faults/meeting-plan.ts';
+import { planNewerFeatures } from './faults/newer-features-plan.ts';
 import { planPolicyFeatures } from './faults/policy-feature-plan.ts';
 import { planEvictions, planPolicies } from './faults/policy-plan.ts';
 import type { PlannedFault } from './faults/world-fault.ts';
@@ -44,6 +45,8 @@ export function planRun(seed: number): RunPlan {
   const isPlain = !others && features.length === 0 && evictions.length === 0;
   const meetings = isPlain ? planMeetings(seed, cluster, span) : [];
   const detect = isPlain && meetings.length === 0 ? planDetect(seed, cluster, span) : [];
+  const isFree = isPlain && meetings.length === 0 && detect.length === 0;
+  const newer = isFree ? planNewerFeatures(seed, cluster, span) : [];
   const large = planLargeObjects(seed, cluster, span);
   const faults = [
     ...planFaults(random, cluster, span),
@@ -53,6 +56,7 @@ export function planRun(seed: number): RunPlan {
     ...evictions,
     ...meetings,
     ...detect,
+    ...newer,
     ...large,
   ];
   return {

@@ -1,6 +1,7 @@
 // kube-router, of which only the part that enforces network policies is used: the cluster's own network enforces none.
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildOnce } from './programs.ts';
 import { runProgram } from './run-program.ts';
 import type { ClusterNode } from './cluster-node.ts';
 import type { ClusterSettings } from './settings.ts';
@@ -10,14 +11,13 @@ const module = 'github.com/cloudnativelabs/kube-router/v2/cmd/kube-router';
 
 /** Builds it if it is missing, which takes minutes, and returns its file. */
 export async function buildKubeRouter({ programs }: ClusterSettings): Promise<string> {
-  const file = join(programs, `kube-router-${version}`);
-  if (existsSync(file)) return file;
-  const unfinished = mkdtempSync(join(programs, 'unfinished-'));
-  const env = { ...process.env, CGO_ENABLED: '0', GOBIN: unfinished, GOFLAGS: '' };
-  await runProgram('go', ['install', '-trimpath', '-ldflags=-s -w', `${module}@${version}`], { env });
-  renameSync(join(unfinished, 'kube-router'), file);
-  rmSync(unfinished, { recursive: true, force: true });
-  return file;
+  return buildOnce(join(programs, `kube-router-${version}`), async (unfinished) => {
+    const folder = mkdtempSync(join(programs, 'unfinished-'));
+    const env = { ...process.env, CGO_ENABLED: '0', GOBIN: folder, GOFLAGS: '' };
+    await runProgram('go', ['install', '-trimpath', '-ldflags=-s -w', `${module}@${version}`], { env });
+    renameSync(join(folder, 'kube-router'), unfinished);
+    rmSync(folder, { recursive: true, force: true });
+  });
 }
 
 /** Runs on a node until it is stopped, or the node is. */

@@ -106,9 +106,24 @@ async function build(
   rmSync(unfinished, { recursive: true, force: true });
 }
 
-/** Where a program is built before it is moved into its place: two clusters may build it at the same time. */
-export function unfinishedOf(file: string): string {
-  return `${file}.${process.pid}.new`;
+const underWay = new Map<string, Promise<string>>();
+
+/**
+ * Builds a program that is missing, and returns its file: once, for all clusters of this process. Another process may build it at the
+ * same time: it is moved into its place when it is complete.
+ */
+export async function buildOnce(file: string, build: (unfinished: string) => Promise<unknown>): Promise<string> {
+  const building = underWay.get(file) ?? buildMissing(file, build).finally(() => underWay.delete(file));
+  underWay.set(file, building);
+  return building;
+}
+
+async function buildMissing(file: string, build: (unfinished: string) => Promise<unknown>): Promise<string> {
+  if (existsSync(file)) return file;
+  const unfinished = `${file}.${process.pid}.new`;
+  await build(unfinished);
+  renameSync(unfinished, file);
+  return file;
 }
 
 /** kubelet and kube-proxy: of the module of the control plane, whose go.mod does not name all that they need. */
@@ -120,14 +135,12 @@ async function buildKubernetes(folder: string, say: (text: string) => void): Pro
   const module = mkdtempSync(join(tmpdir(), 'kubelet-'));
   for (const file of ['go.mod', 'go.sum']) copyFileSync(join(moduleFolder, file), join(module, file));
   for (const program of ['kubelet', 'kube-proxy']) {
-    const file = join(folder, program);
-    if (existsSync(file)) continue;
-    say(`building ${program} ${gitVersion}, which takes minutes`);
-    const unfinished = unfinishedOf(file);
-    const args = ['build', '-mod=mod', '-trimpath', `-ldflags=-s -w ${stamp}`, '-o', unfinished];
-    const env = { ...process.env, CGO_ENABLED: '0' };
-    await runProgram('go', [...args, `k8s.io/kubernetes/cmd/${program}`], { cwd: module, env });
-    renameSync(unfinished, file);
+    await buildOnce(join(folder, program), async (unfinished) => {
+      say(`building ${program} ${gitVersion}, which takes minutes`);
+      const args = ['build', '-mod=mod', '-trimpath', `-ldflags=-s -w ${stamp}`, '-o', unfinished];
+      const env = { ...process.env, CGO_ENABLED: '0' };
+      await runProgram('go', [...args, `k8s.io/kubernetes/cmd/${program}`], { cwd: module, env });
+    });
   }
   rmSync(module, { recursive: true, force: true });
 }

@@ -1,10 +1,10 @@
 // Volumes that are attached: a CSI driver of the cluster's own, and external-attacher. Both are built from the module in `volumes`.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterNode } from './cluster-node.ts';
-import { unfinishedOf } from './programs.ts';
+import { buildOnce } from './programs.ts';
 import { inNamespace, runProgram } from './run-program.ts';
 import { type ClusterSettings, namespaceOf } from './settings.ts';
 
@@ -77,13 +77,11 @@ export class Volumes {
   }
 
   async #build(program: Program): Promise<string> {
-    const file = join(this.#settings.programs, `${program}-${hashOfModule()}`);
-    if (existsSync(file)) return file;
-    const unfinished = unfinishedOf(file);
-    const args = ['build', '-trimpath', '-ldflags=-s -w', '-o', unfinished, packages[program]];
-    await runProgram('go', args, { cwd: moduleFolder, env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '' } });
-    renameSync(unfinished, file);
-    return file;
+    const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '' };
+    return buildOnce(join(this.#settings.programs, `${program}-${hashOfModule()}`), async (unfinished) => {
+      const args = ['build', '-trimpath', '-ldflags=-s -w', '-o', unfinished, packages[program]];
+      await runProgram('go', args, { cwd: moduleFolder, env });
+    });
   }
 }
 
