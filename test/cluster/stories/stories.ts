@@ -20,6 +20,7 @@ import { leaderNode } from './leader-node.ts';
 import { manifests } from './manifests.ts';
 import { migration } from './migration.ts';
 import { networkPolicy } from './network-policy.ts';
+import { notReadyPods } from './not-ready-pods.ts';
 import { outOfService } from './out-of-service.ts';
 import { overflow } from './overflow.ts';
 import { pages } from './pages.ts';
@@ -72,6 +73,7 @@ export const stories: readonly Story[] = [
   earlyWarning,
   earlyDetection,
   keptPods,
+  notReadyPods,
   overflow,
   stuckPods,
   completedPods,
