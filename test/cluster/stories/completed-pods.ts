@@ -13,7 +13,7 @@ const collecting = "'*,pod-garbage-collector-controller'";
 
 async function run(stage: Stage): Promise<Times> {
   const values = `  controllers: ${collecting}\n  terminatedPodGcAge: ${ageSeconds}s`;
-  return withPolicies(stage, 'policies: []', async () => isCollected(stage), values);
+  return withPolicies(stage, 'policies: []', async () => isCollected(stage), { values });
 }
 
 async function isCollected(stage: Stage): Promise<Times> {

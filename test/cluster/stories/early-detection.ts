@@ -6,20 +6,12 @@ import { freezeApiServer } from './api-server.ts';
 import type { Story, Times } from './story.ts';
 import { plugCable, pullCable, storeNode as node, withPolicies } from './with-policies.ts';
 
-/** The replicas, which are restarted, run on the other nodes: of two, one on the dead node leaves the other without a witness. */
+/** The replicas run on the other nodes: of two, one on the dead node leaves the other without a witness. */
 async function run(stage: Stage): Promise<Times> {
-  const { cluster } = stage;
-  await cluster.kubectl('cordon', node);
-  try {
-    return await withPolicies(
-      stage,
-      documentedPolicies(),
-      () => isDetected(stage),
-      'earlyDetection: { enabled: true }',
-    );
-  } finally {
-    await cluster.kubectl('uncordon', node);
-  }
+  return withPolicies(stage, documentedPolicies(), async () => isDetected(stage), {
+    values: 'earlyDetection: { enabled: true }',
+    withoutReplicas: [node],
+  });
 }
 
 /** The policy of the document, for the worker of these stories. */
@@ -35,7 +27,6 @@ const followedSeconds = 60;
 
 async function isDetected(stage: Stage): Promise<Times> {
   const { timeline, cluster } = stage;
-  await cluster.kubectl('uncordon', node);
   await sleep(followedSeconds * 1_000);
   await pullCable(stage);
   const age = await stage.heartbeatAge(node);

@@ -25,7 +25,7 @@ async function run(stage: Stage): Promise<Times> {
         await cluster.kubectl('label', 'namespace', 'shop', `${autonomyLabel}-`);
       }
     },
-    '  namespaceAutonomy: true',
+    { values: '  namespaceAutonomy: true' },
   );
 }
 

@@ -14,15 +14,14 @@ const apartSeconds = 30;
 
 async function run(stage: Stage): Promise<Times> {
   const { cluster } = stage;
-  // Both replicas are on the node that stays.
-  for (const node of workers) await cluster.kubectl('cordon', node);
   try {
     await cluster.kubectl('label', 'node', second, 'site=store', '--overwrite');
-    return await withPolicies(stage, documentedPolicies(), async () => isEmptiedLater(stage));
+    return await withPolicies(stage, documentedPolicies(), async () => isEmptiedLater(stage), {
+      withoutReplicas: workers,
+    });
   } finally {
     await cluster.nodes[second].cable('in');
     await cluster.kubectl('label', 'node', second, 'site-');
-    for (const node of workers) await cluster.kubectl('uncordon', node);
   }
 }
 
@@ -39,7 +38,6 @@ function documentedPolicies(): string {
 
 async function isEmptiedLater(stage: Stage): Promise<Times> {
   const { timeline, cluster } = stage;
-  for (const node of workers) await cluster.kubectl('uncordon', node);
   timeline.mark(`the cable of ${first} is out`);
   await cluster.nodes[first].cable('out');
   await expectNever(stage, apartSeconds, 'Unknown', () => stage.isUnknown(first));

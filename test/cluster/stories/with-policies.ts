@@ -2,35 +2,55 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stage } from '../stage.ts';
+import type { NodeName } from '../machine/settings.ts';
 import { nodeOf } from '../timeline.ts';
 import type { Times } from './story.ts';
 
 /** The worker that is a store meanwhile: policies select it by `site: store`. */
 export const storeNode = 'n3';
 
-/**
- * Runs the story with these policies, a part of a config file, in force for the worker, whose cable is in at the end. `values`: others
- * of the chart that they need.
- */
+interface StoryNeeds {
+  /** Other values of the chart. */
+  readonly values?: string;
+  /** No replica runs on these nodes when the story begins. */
+  readonly withoutReplicas?: readonly NodeName[];
+}
+
+/** Runs the story with these policies, a part of a config file, in force for the worker, whose cable is in at the end. */
 export async function withPolicies(
   stage: Stage,
   policies: string,
   story: () => Promise<Times>,
-  values = '',
+  { values = '', withoutReplicas = [] }: StoryNeeds = {},
 ): Promise<Times> {
   const { cluster } = stage;
   return stage.withUpgrade(upgradeTo(policies, values, stage), async () => {
     try {
       await cluster.kubectl('label', 'node', storeNode, 'site=store', '--overwrite');
-      // A live setting reaches the replicas through their kubelets, within two minutes.
-      await stage.restart();
-      await cluster.until('a replica leads', async () => stage.isLed());
+      await restartBeside(stage, withoutReplicas);
       return await story();
     } finally {
       await cluster.nodes[storeNode].cable('in');
       await cluster.kubectl('label', 'node', storeNode, 'site-');
     }
   });
+}
+
+/** A cordon does not keep the replicas away, whose pods tolerate it. */
+const noReplicas = 'example.com/no-replicas';
+
+/** A live setting reaches the replicas through their kubelets, within two minutes: they are restarted, beside these nodes. */
+async function restartBeside(stage: Stage, nodes: readonly NodeName[]): Promise<void> {
+  const { cluster } = stage;
+  try {
+    for (const node of nodes) await cluster.kubectl('taint', 'node', node, `${noReplicas}=:NoSchedule`, '--overwrite');
+    await stage.restart();
+    await cluster.until('a replica leads', async () => stage.isLed());
+  } finally {
+    for (const node of nodes) await cluster.kubectl('taint', 'node', node, `${noReplicas}-`);
+  }
+  const replicas = await stage.replicas();
+  if (replicas.some((node) => nodes.includes(node))) throw new Error(`replicas are on ${replicas.join(', ')}`);
 }
 
 interface StorePods {
