@@ -98,8 +98,10 @@ async function runOn(clusters: readonly RealCluster[], options: ClusterOptions):
   const ends = await Promise.allSettled(clusters.map(async (cluster) => takeStories(cluster, queue)));
   const broken = ends.filter((end) => end.status === 'rejected').map(({ reason }) => String(reason));
   const runs = ends.flatMap((end) => (end.status === 'fulfilled' ? end.value : []));
-  const failures = runs.filter(({ failure }) => failure !== undefined).map(describeFailure);
-  say(`seconds, median (least to most, rounds)\n${formatTimes(runs)}`);
+  const placeOf = (name: string): number => options.stories.findIndex((story) => story.name === name);
+  const inOrder = runs.toSorted((a, b) => placeOf(a.story) - placeOf(b.story));
+  const failures = inOrder.filter(({ failure }) => failure !== undefined).map(describeFailure);
+  say(`seconds, median (least to most, rounds)\n${formatTimes(inOrder)}`);
   const wrong = [...broken, ...failures, ...queue.map(({ story }) => `story ${story.name} was not run`)];
   say(wrong.length === 0 ? 'every story held' : wrong.join('\n'));
   return wrong.length === 0;
