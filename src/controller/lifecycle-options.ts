@@ -37,8 +37,8 @@ export interface NodeLifecycleOptions extends Ambient {
   };
   /** Evictions of lifecycle.k8s.io, for whose responders pods of reachable nodes wait; absent: for none. */
   readonly evictions?: EvictionSource | undefined;
-  /** Whether the pods of a namespace ask to be kept; absent: the labels of namespaces do not count. */
-  readonly isAutonomous?: ((namespace: string) => boolean) | undefined;
+  /** Whether the pods of a namespace ask to be kept (undefined: not known); absent: the labels of namespaces do not count. */
+  readonly isAutonomous?: ((namespace: string) => boolean | undefined) | undefined;
   readonly api: ApiWriterOptions['api'];
   /** Replaces the writer to the API server, as in shadow mode. */
   readonly writer?: ClosableWriter | undefined;

@@ -5,10 +5,12 @@ import { autonomyLabel, type Pod, type PodView, transformPod } from '../machiner
 import { policyCrdName, type PolicyObject, transformPolicyObject } from '../machinery/api/node-lifecycle-policy.ts';
 import type { KubeObject } from '../machinery/api/meta.ts';
 import { type NamespaceView, transformNamespace } from '../machinery/api/namespace.ts';
+import { objectKey } from '../machinery/api/object-key.ts';
 import { nodeLeaseNamespace } from '../machinery/api/resources.ts';
 import { daemonSetsByNamespace, podsByNode } from '../controller/node-lifecycle.ts';
 import type { PolicySource } from '../controller/model/options.ts';
 import { planLeaseQuiet } from '../controller/freshness/plan-freshness.ts';
+import type { Informer } from '../machinery/informer/informer.ts';
 import { SharedInformer } from '../machinery/informer/shared-informer.ts';
 import type { Ambient } from '../machinery/ports/ambient.ts';
 import type { KubeReader } from '../machinery/ports/kube-reader.ts';
@@ -109,6 +111,20 @@ function namespaceInformer(shared: SharedDependencies): SharedInformer<KubeObjec
     transform: transformNamespace,
     identity: (view) => view,
   });
+}
+
+/** A watch that ends is opened again within moments: after this time, or before its first list, no label of a namespace is known. */
+const unknownAfterMs = 30_000;
+
+/** Whether the pods of a namespace ask to be kept, by its label; undefined: it is not known now. */
+export function isAutonomous(
+  namespace: string,
+  informer: Pick<Informer<NamespaceView>, 'store' | 'status'>,
+  nowMs: number,
+): boolean | undefined {
+  if (informer.store.get(objectKey('', namespace)) !== undefined) return true;
+  const { synced, state, lastFrameAtMs = -Infinity } = informer.status();
+  return synced && (state === 'watching' || nowMs - lastFrameAtMs < unknownAfterMs) ? false : undefined;
 }
 
 function daemonSetInformer(shared: SharedDependencies): SharedInformer<DaemonSet, DaemonSetView> {

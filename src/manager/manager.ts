@@ -26,7 +26,6 @@ import type { Broadcaster } from '../machinery/events/broadcaster.ts';
 import type { EventApi } from '../machinery/events/event-sink.ts';
 import { type EventsApi, makeBroadcaster } from '../machinery/events/events-api.ts';
 import { waitForCacheSync } from '../machinery/informer/wait-for-cache-sync.ts';
-import { objectKey } from '../machinery/api/object-key.ts';
 import type { Ambient } from '../machinery/ports/ambient.ts';
 import type { Dialer } from '../machinery/ports/dialer.ts';
 import type { EventRecorder } from '../machinery/ports/event-recorder.ts';
@@ -41,7 +40,7 @@ import { LinkedAbort } from '../machinery/supervision/abort.ts';
 import { suspends } from '../machinery/supervision/suspends.ts';
 import { ApiCanaryLease } from './canary-lease.ts';
 import { makeEvictionInformer } from './eviction-informer.ts';
-import { makeInformers, type NodeInformers } from './informers.ts';
+import { isAutonomous, makeInformers, type NodeInformers } from './informers.ts';
 import { ApiLiveLeases } from './live-leases.ts';
 import { buildPolicyObjectsReport, type PolicyAdoption, PolicyObjects } from '../policy/objects/policy-objects.ts';
 import { PolicyStatusWriter } from '../policy/objects/policy-status-writer.ts';
@@ -174,6 +173,12 @@ export class Manager {
     return this.#shadow === undefined ? this.#leadership().holds() : this.#writeBlocker.mayWrite();
   }
 
+  /** Those that a replica needs to be ready, and to lead: while the labels of namespaces are not known, pods that may ask are kept. */
+  get requiredInformers(): Omit<NodeInformers, 'autonomousNamespaces'> {
+    const { autonomousNamespaces: _, ...required } = this.informers;
+    return required;
+  }
+
   get isStopping(): boolean {
     return this.#stopping;
   }
@@ -261,13 +266,14 @@ export class Manager {
 
   #reportSources(): ReportSources {
     const { clock, identity, config } = this.#options;
-    const policies = this.informers.policies === undefined ? {} : { policies: this.informers.policies };
+    const { policies, autonomousNamespaces } = this.informers;
+    const others = { ...(policies && { policies }), ...(autonomousNamespaces && { autonomousNamespaces }) };
     return {
       options: config,
       controllers: config.current().controllers,
       podGc: config,
       stages: this.lifecycle.stages,
-      informers: { ...(this.#shadow?.informers ?? this.informers), ...policies },
+      informers: { ...(this.#shadow?.informers ?? this.informers), ...others },
       shadow: this.#shadow !== undefined,
       policyObjects: () => this.#policyObjects && buildPolicyObjectsReport(this.#policyObjects.assessments),
       leadership: this.#leadership(),
@@ -305,7 +311,7 @@ export class Manager {
 
   async #untilSynced(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#options;
-    const informers = Object.values(this.informers);
+    const informers = Object.values(this.requiredInformers);
     while (!signal.aborted) {
       const missing = await waitForCacheSync(informers, { clock, signal, timeoutMs: syncWarnMs });
       if (missing.length === 0) {
@@ -386,12 +392,11 @@ export class Manager {
     return { dialer, reports: new ApiWitnessReports(apis.writing.witness, clock, { identity, place }) };
   }
 
-  /** Whether the pods of a namespace ask to be kept; undefined: the labels of namespaces do not count. */
-  #autonomousNamespaces(): ((namespace: string) => boolean) | undefined {
-    const { autonomousNamespaces } = this.informers;
-    return (
-      autonomousNamespaces && ((namespace) => autonomousNamespaces.store.get(objectKey('', namespace)) !== undefined)
-    );
+  /** Undefined: the labels of namespaces do not count. */
+  #autonomousNamespaces(): ((namespace: string) => boolean | undefined) | undefined {
+    const { autonomousNamespaces: informer } = this.informers;
+    const { clock } = this.#options;
+    return informer && ((namespace) => isAutonomous(namespace, informer, clock.monotonicMs()));
   }
 
   /** None for a shadow, which compares what both would do: kube-controller-manager waits for no responder. */

@@ -272,9 +272,11 @@ export class Stage {
     return this.timeline.podsOf(app).filter((pod) => isServing(pod) && nodeOf(pod) !== node).length;
   }
 
-  /** Every node is well, and the workload is spread over all nodes again. */
+  /** Every node is well, and the replicas and the workload are spread over all nodes again. */
   async reset(): Promise<void> {
     await this.timeline.when('all nodes are well', 180, () => this.areAllWell());
+    const replicas = await this.replicas();
+    if (new Set(replicas).size < replicas.length) await this.restart();
     await this.cluster.kubectl('rollout', 'restart', '--namespace', 'shop', 'deployment/web', 'statefulset/db');
     for (const each of ['deployment/web', 'statefulset/db'])
       await this.cluster.kubectl('rollout', 'status', each, '--namespace', 'shop', '--timeout=180s');

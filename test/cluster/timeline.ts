@@ -50,6 +50,11 @@ export class Timeline {
     return pods.filter((pod) => pod.metadata.namespace === 'shop' && labelsOf(pod)['app'] === app);
   }
 
+  /** Pods of all namespaces that are bound to a node. */
+  podsOn(node: string): readonly ApiObject[] {
+    return [...this.#objects.pods.values()].filter((pod) => nodeOf(pod) === node);
+  }
+
   /** Names of the nodes of the ready endpoints of a Service. */
   endpointsOf(service: string): readonly string[] {
     return [...this.#objects.endpoints.values()]

@@ -164,7 +164,7 @@ export class ControllerProcess {
   /** A standby whose caches are in sync is ready, because it can take over. A process that stops is not ready. */
   #healthChecks(): HealthChecks {
     const { manager } = this;
-    const inSync = Object.values(manager.informers).map((informer) => ({
+    const inSync = Object.values(manager.requiredInformers).map((informer) => ({
       name: `informer-sync-${informer.name}`,
       problem: () => (informer.hasSynced() ? undefined : (informer.status().lastError ?? 'cache is not in sync')),
     }));

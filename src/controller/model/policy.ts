@@ -175,8 +175,8 @@ export interface StuckPod {
 export interface PodKeeper {
   readonly policy: string;
   readonly why: 'completed' | 'autonomous';
-  /** Whose label asks for it; absent: completed. */
-  readonly asks?: 'pod' | 'namespace' | undefined;
+  /** Whose label asks for it; `unknown`: that of its namespace may. Absent: completed. */
+  readonly asks?: 'pod' | 'namespace' | 'unknown' | undefined;
   /** Wall time; Infinity: no end, or none yet. */
   readonly untilMs: number;
 }

@@ -32,8 +32,8 @@ export interface NodePoliciesOptions {
   readonly nodes: NodeSource;
   /** It renews its lease, or sends its status, within its grace period. */
   readonly isAlive: (node: NodeView) => boolean;
-  /** Whether the pods of a namespace ask to be kept; absent: none does. */
-  readonly isAutonomous?: ((namespace: string) => boolean) | undefined;
+  /** Whether the pods of a namespace ask to be kept (undefined: not known); absent: none does. */
+  readonly isAutonomous?: ((namespace: string) => boolean | undefined) | undefined;
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
 }
 
@@ -47,6 +47,7 @@ interface Derived {
   readonly zone: string;
 }
 
+const never = (): boolean => false;
 const byDefault: PolicySelection = { kind: 'default' };
 
 /**
@@ -101,10 +102,10 @@ export class NodePolicies {
   keeperOf(pod: Pick<PodView, 'phase' | 'labels' | 'namespace' | 'nodeName'>): PodKeeper | undefined {
     const claims = this.claimsOf(pod.nodeName).filter((each) => each.keepCompletedPods || each.podAutonomy);
     if (claims.length === 0) return undefined;
-    const { clock, nodes, isAutonomous } = this.#options;
+    const { clock, nodes, isAutonomous = never } = this.#options;
     const wallMs = clock.nowMs();
     const node = nodes.get(pod.nodeName);
-    const asks = selectAsking(pod, isAutonomous?.(pod.namespace) === true);
+    const asks = selectAsking(pod, isAutonomous(pod.namespace));
     return decideKeeper(pod, claims, { asks, unhealthySinceMs: node && unhealthySinceMs(node, wallMs), wallMs });
   }
 

@@ -38,10 +38,17 @@ function compareClaims(
   return a.priority - b.priority || a.selector.length - b.selector.length;
 }
 
-/** Which label asks that a pod is kept: its own one, which also says that it is not, or that of its namespace; undefined: none. */
-export function selectAsking({ labels }: Pick<PodView, 'labels'>, isAutonomous: boolean): PodKeeper['asks'] {
+/**
+ * Which label asks that a pod is kept: its own one, which also says that it is not, or that of its namespace, which may where that is
+ * not known; undefined: none.
+ */
+export function selectAsking(
+  { labels }: Pick<PodView, 'labels'>,
+  isAutonomous: boolean | undefined,
+): PodKeeper['asks'] {
   const own = labels[autonomyLabel];
   if (own !== undefined) return own === 'true' ? 'pod' : undefined;
+  if (isAutonomous === undefined) return 'unknown';
   return isAutonomous ? 'namespace' : undefined;
 }
 

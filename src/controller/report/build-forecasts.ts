@@ -60,7 +60,10 @@ export function buildEvictionForecast(
   node: HeldNode,
 ): EvictionForecast | undefined {
   const { pod, tolerations, wait, terminating, daemonSet, keeper } = brief;
-  if (brief.timedEviction !== undefined) return buildScheduledForecast(brief, brief.timedEviction, node);
+  const { timedEviction } = brief;
+  // What keeps it since its last evaluation cancels an eviction for the health of its node.
+  const isCancelled = timedEviction?.forHealth === true && keeper !== undefined;
+  if (timedEviction !== undefined && !isCancelled) return buildScheduledForecast(brief, timedEviction, node);
   // A policy that keeps it does so in every case that is left.
   if (terminating || keeper !== undefined) return undefined;
   if (eviction !== undefined) {

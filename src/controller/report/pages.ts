@@ -207,8 +207,8 @@ export type StayOutlook =
   | {
       readonly why: 'autonomous';
       readonly policy: string;
-      /** Whose label asks for it. */
-      readonly asks: 'pod' | 'namespace';
+      /** Whose label asks for it; `unknown`: the labels of namespaces are not known, and that of its own may. */
+      readonly asks: 'pod' | 'namespace' | 'unknown';
       readonly until: Estimate | null;
     }
   | { readonly why: 'tolerates-forever' }

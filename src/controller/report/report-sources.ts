@@ -10,6 +10,8 @@ export interface ReportSources
   readonly informers: NodeLifecycleOptions['informers'] & {
     /** Where policies are objects of the API. */
     readonly policies?: Informer<unknown>;
+    /** Where the labels of namespaces count. */
+    readonly autonomousNamespaces?: Informer<unknown>;
   };
   /** Shadow mode: nothing is written; nodes and pods are as this process alone would have left them. */
   readonly shadow?: boolean;

@@ -93,8 +93,8 @@ export class LiveSnapshot {
   }
 
   #informers(now: Now): readonly InformerReport[] {
-    const { nodes, leases, pods, daemonSets, policies } = this.#sources.informers;
-    return [nodes, leases, pods, daemonSets, policies].flatMap((informer) =>
+    const { nodes, leases, pods, daemonSets, policies, autonomousNamespaces } = this.#sources.informers;
+    return [nodes, leases, pods, daemonSets, policies, autonomousNamespaces].flatMap((informer) =>
       informer === undefined ? [] : [toInformerReport(informer, now)],
     );
   }

@@ -60,12 +60,17 @@ interface EventVersion extends ObjectVersion {
 /**
  * Whether a newer state than this event is already known. A server that repeats events after a reconnect must neither
  * roll an object back nor restore a deleted one. `stored` is the stored state of the same key, `reached` the version of
- * the stream before this event.
+ * the stream before this event. `isSelective`: the stream has a selector, by which an object leaves it and comes back.
  */
-export function isStale(received: EventVersion, stored: ObjectVersion | undefined, reached: string): boolean {
+export function isStale(
+  received: EventVersion,
+  stored: ObjectVersion | undefined,
+  reached: string,
+  isSelective = false,
+): boolean {
   if (stored === undefined) return isOlder(received.resourceVersion, reached);
   // A uid is never reused: its deletion is final, whatever version the event carries.
-  if (received.type === 'DELETED' && received.uid === stored.uid) return false;
+  if (received.type === 'DELETED' && received.uid === stored.uid && !isSelective) return false;
   if (received.uid === stored.uid && received.resourceVersion === stored.resourceVersion) return true;
   return isOlder(received.resourceVersion, stored.resourceVersion);
 }

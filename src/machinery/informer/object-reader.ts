@@ -1,7 +1,7 @@
 import { messageOf } from '../api/api-error.ts';
 import type { KubeObject, ObjectMeta } from '../api/meta.ts';
 import { keyOf, type ObjectKey } from '../api/object-key.ts';
-import type { ObjectEventType, UndecodableObject } from '../ports/kube-reader.ts';
+import type { ObjectEventType, Selection, UndecodableObject } from '../ports/kube-reader.ts';
 import { type Identify, isStale, type ObjectVersion } from './diff-stores.ts';
 import { MalformedObjects, type MalformedObjectsOptions } from './malformed-objects.ts';
 import { staleEvents } from './metrics.ts';
@@ -42,6 +42,8 @@ export interface ObjectReaderOptions<Raw extends KubeObject, View> extends Malfo
   readonly shared?: readonly (keyof View & string)[];
   /** Problems of the object behind this view; undefined if it is valid. */
   readonly problemsOf?: (view: View) => readonly string[] | undefined;
+  /** All objects of the resource when absent. */
+  readonly selection?: Selection;
 }
 
 /** Transforms received objects into the stored form; counts and reports those that are malformed or stale. */
@@ -102,11 +104,18 @@ export class ObjectReader<View extends object> {
     for (const key of this.#undecoded) if (!objects.has(key)) this.#undecoded.delete(key);
   }
 
+  /** An object may leave the stream by a change of its labels or fields, and come back. */
+  get isSelective(): boolean {
+    const { labelSelector, fieldSelector } = this.#options.selection ?? {};
+    return labelSelector !== undefined || fieldSelector !== undefined;
+  }
+
   /** Whether a newer state of the same key is known. Counts the stale events. `reached` is the version of the stream before. */
   isStale(type: ObjectEventType, object: View, known: View | undefined, reached: string): boolean {
     const { identity, meter } = this.#options;
     const { uid, resourceVersion } = identity(object);
-    const stale = isStale({ type, uid, resourceVersion }, known === undefined ? undefined : identity(known), reached);
+    const stored = known === undefined ? undefined : identity(known);
+    const stale = isStale({ type, uid, resourceVersion }, stored, reached, this.isSelective);
     if (stale) meter.add(staleEvents, 1, this.#labels);
     return stale;
   }

@@ -3,7 +3,7 @@
 import type { KubeObject } from '../api/meta.ts';
 import { keyOf, type ObjectKey, objectKey } from '../api/object-key.ts';
 import type { ResourceName } from '../api/resources.ts';
-import type { KubeReader, Selection } from '../ports/kube-reader.ts';
+import type { KubeReader } from '../ports/kube-reader.ts';
 import type { Random } from '../ports/random.ts';
 import type { ApiContact } from '../supervision/api-contact.ts';
 import { isOlder } from '../api/resource-version.ts';
@@ -19,8 +19,6 @@ import type { Delta } from './watch-handler.ts';
 
 export interface SharedInformerOptions<Raw extends KubeObject, View> extends ObjectReaderOptions<Raw, View> {
   readonly resource: ResourceName;
-  /** All objects of the resource when absent. */
-  readonly selection?: Selection;
   readonly indexes?: IndexFunctions<View>;
   readonly api: KubeReader;
   readonly random: Random;
@@ -194,7 +192,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
     if (name === undefined || known === undefined) return [];
     const reachedKnown = this.#reachedBy(reached, known);
     const stored = reachedKnown && this.#options.identity(reachedKnown);
-    if (isStale({ type: 'DELETED', uid, resourceVersion }, stored, reached)) return [];
+    if (isStale({ type: 'DELETED', uid, resourceVersion }, stored, reached, this.#reader.isSelective)) return [];
     return this.#delete({ ...name, object: known }, known);
   }
 

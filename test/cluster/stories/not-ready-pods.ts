@@ -10,13 +10,15 @@ const watchedSeconds = 30;
 
 async function run(stage: Stage): Promise<Times> {
   const machine = stage.cluster.nodes[node];
-  return withPolicies(stage, documentedPolicies(), async () => {
+  const story = async (): Promise<Times> => {
     try {
       return await areMarked(stage);
     } finally {
       await machine.release('containerd');
     }
-  });
+  };
+  // Without containerd no replica ends.
+  return withPolicies(stage, documentedPolicies(), story, { withoutReplicas: [node] });
 }
 
 /** With mode Detect, so that its pods are not evicted meanwhile. */

@@ -1,7 +1,6 @@
 // Pods of a worker without a cable that only its kubelet could end: counted when they are overdue, never deleted by force, gone with its return.
 import { documentedBlock } from '../documented-blocks.ts';
 import type { Stage } from '../stage.ts';
-import { nodeOf } from '../timeline.ts';
 import type { Story, Times } from './story.ts';
 import { expectNever, plugCable, pullCable, storeNode as node, withPolicies } from './with-policies.ts';
 
@@ -27,9 +26,7 @@ function documentedPolicies(): string {
 async function areStuck(stage: Stage): Promise<Times> {
   const { timeline, cluster } = stage;
   const terminating = (): number =>
-    ['web', 'db']
-      .flatMap((app) => timeline.podsOf(app))
-      .filter((pod) => nodeOf(pod) === node && pod.metadata.deletionTimestamp !== undefined).length;
+    timeline.podsOn(node).filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
   await pullCable(stage);
   const evicted = await timeline.when('a pod of it is terminating', 120, () => terminating() > 0);
   timeline.mark('the first pod is terminating');

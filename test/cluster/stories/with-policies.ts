@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stage } from '../stage.ts';
+import type { ApiObject } from '../machine/api-client.ts';
 import type { NodeName } from '../machine/settings.ts';
 import { nodeOf } from '../timeline.ts';
 import type { Times } from './story.ts';
@@ -45,12 +46,17 @@ async function restartBeside(stage: Stage, nodes: readonly NodeName[]): Promise<
   try {
     for (const node of nodes) await cluster.kubectl('taint', 'node', node, `${noReplicas}=:NoSchedule`, '--overwrite');
     await stage.restart();
+    await cluster.until('no replica of before is left', async () => (await stage.controllerPods()).every(isLasting));
     await cluster.until('a replica leads', async () => stage.isLed());
   } finally {
     for (const node of nodes) await cluster.kubectl('taint', 'node', node, `${noReplicas}-`);
   }
   const replicas = await stage.replicas();
   if (replicas.some((node) => nodes.includes(node))) throw new Error(`replicas are on ${replicas.join(', ')}`);
+}
+
+function isLasting({ metadata }: ApiObject): boolean {
+  return metadata.deletionTimestamp === undefined;
 }
 
 interface StorePods {

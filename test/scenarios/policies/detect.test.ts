@@ -170,7 +170,7 @@ test('the label of a namespace asks for its pods, but for those whose own label 
   world.autonomousNamespaces.delete('default');
   assert.match(
     describePodOutlook(explainPod(world, 'pe')),
-    /none: a taint of its node counts for it, and it is evaluated within a minute/u,
+    /none: a taint of its node counts for it: it is evaluated within --node-monitor-resync-period, or/u,
   );
   await world.advance(61);
   assert.ok(world.evicted().includes('pe'), 'within a minute after the label was removed');

@@ -276,6 +276,12 @@ function evictionCountsText({ evictions: { scheduled, predicted, spared }, evict
   return `${scheduled} scheduled, ${predicted} predicted${eviction === null ? '' : `, ${spared} of DaemonSets kept`}`;
 }
 
+const askingTexts = {
+  pod: `its label ${autonomyLabel} asks for it`,
+  namespace: `the label ${autonomyLabel} of its namespace asks for it`,
+  unknown: `the labels of namespaces are not known now, so that ${autonomyLabel} of its own may ask for it`,
+} as const;
+
 const stayReasons: Texts<'why', StayOutlook> = {
   'already-terminating': ({ stuck }) =>
     `it is already terminating; only its kubelet can complete the deletion${stuck === undefined ? '' : `, which is overdue for ${secondsText(stuck.overdue.secondsAgo)} (terminatingTimeout of policy ${stuck.policy}): its node comes back, the node gets the taint out-of-service with evidence that its machine is off, or a person who knows that deletes the pod with --force`}`,
@@ -285,9 +291,10 @@ const stayReasons: Texts<'why', StayOutlook> = {
   'daemon-set': ({ daemonSet }) => `DaemonSet ${daemonSet} selects it and would create it again on the same node`,
   completed: ({ policy }) => `it is completed, and policy ${policy} keeps completed pods (keepCompletedPods)`,
   autonomous: ({ policy, asks, until }) =>
-    `${asks === 'pod' ? 'its label' : 'the label'} ${autonomyLabel}${asks === 'pod' ? '' : ' of its namespace'} asks for it, and policy ${policy} permits it (podAutonomy)${until === null ? '' : `, until its node is unhealthy for too long ${estimateText(until)}`}`,
+    `${askingTexts[asks]}, and policy ${policy} permits it (podAutonomy)${until === null ? '' : `, until its node is unhealthy for too long ${estimateText(until)}`}`,
   'tolerates-forever': () => 'it tolerates all NoExecute taints of its node without a time limit',
-  'not-evaluated-yet': () => 'a taint of its node counts for it, and it is evaluated within a minute',
+  'not-evaluated-yet': () =>
+    'a taint of its node counts for it: it is evaluated within --node-monitor-resync-period, or its deletion is on its way',
   'nothing-points-to-it': () => 'no cause for an eviction',
 };
 

@@ -53,4 +53,10 @@ describe('an event', () => {
   test('that deletes the stored object is never stale', () => {
     assert.equal(isStale(arrival('DELETED', 'u', '1'), { uid: 'u', resourceVersion: '7' }, '9'), false);
   });
+
+  test('a repeated deletion is, where an object may have left the selection of the stream and come back', () => {
+    const stored = { uid: 'u', resourceVersion: '7' };
+    assert.equal(isStale(arrival('DELETED', 'u', '6'), stored, '9', true), true);
+    assert.equal(isStale(arrival('DELETED', 'u', '8'), stored, '9', true), false);
+  });
 });
