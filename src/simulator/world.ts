@@ -1,11 +1,6 @@
 // The whole world of one simulation: storage and API servers, the network, replicas of the controller, hollow nodes and
 // users, in one virtual time. The controller, the kubelets and the servers' registry are the code of production.
-import {
-  type ControllerOptions,
-  type ControllerSelection,
-  defaultPodGcOptions,
-  type PodGcOptions,
-} from '../controller/model/options.ts';
+import { type ControllerOptions, type ControllerSelection, defaultPodGcOptions } from '../controller/model/options.ts';
 import { electionDefaults } from '../machinery/election/election-options.ts';
 import type { Backup } from '../hollow-cluster/apiserver/storage/versioned-store.ts';
 import type { GroundTruth } from '../hollow-cluster/kubelet/faults/ground-truth.ts';
@@ -38,7 +33,7 @@ const workloadPeriodMs = 1_000;
 const registrationsMs = 5_000;
 
 /** Settings that take the place of those given. */
-export type SettingsChange = Partial<ControllerOptions & PodGcOptions>;
+export type SettingsChange = Partial<ManagerConfig>;
 
 /** The settings of the controller from this time on. */
 export interface SettingsFrom {

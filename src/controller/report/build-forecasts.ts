@@ -60,10 +60,8 @@ export function buildEvictionForecast(
   node: HeldNode,
 ): EvictionForecast | undefined {
   const { pod, tolerations, wait, terminating, daemonSet, keeper } = brief;
-  const { timedEviction } = brief;
-  // What keeps it since its last evaluation cancels an eviction for the health of its node.
-  const isCancelled = timedEviction?.forHealth === true && keeper !== undefined;
-  if (timedEviction !== undefined && !isCancelled) return buildScheduledForecast(brief, timedEviction, node);
+  const timed = selectTimedEviction(brief);
+  if (timed !== undefined) return buildScheduledForecast(brief, timed, node);
   // A policy that keeps it does so in every case that is left.
   if (terminating || keeper !== undefined) return undefined;
   if (eviction !== undefined) {
@@ -78,6 +76,11 @@ export function buildEvictionForecast(
   if (seconds === Infinity) return undefined;
   const cause = { kind: 'taint', taint: key, toleratedSeconds: seconds } as const;
   return { pod, state: 'predicted', cause, given, atMs: atMs + seconds * 1_000 };
+}
+
+/** What keeps a pod since its last evaluation cancels an eviction for the health of its node. */
+function selectTimedEviction({ timedEviction, keeper }: PodBrief): PodBrief['timedEviction'] {
+  return timedEviction?.forHealth === true && keeper !== undefined ? undefined : timedEviction;
 }
 
 /** Eviction of a pod that is scheduled. */

@@ -346,7 +346,9 @@ const policySpecShape = {
   detect: detect.optional().describe('What mode Detect does to an unhealthy node and its pods'),
   podAutonomy: podAutonomy
     .optional()
-    .describe(`Pods with the label ${autonomyLabel}=true are not evicted for the health of these nodes`),
+    .describe(
+      `Pods with the label ${autonomyLabel}=true, and with --namespace-autonomy those of namespaces with it, are not evicted for the health of these nodes`,
+    ),
   nodeMonitorGracePeriod: duration.optional().describe('As the setting of the same name, for these nodes'),
   nodeStartupGracePeriod: duration.optional().describe('As the setting of the same name, for these nodes'),
   ...zones,

@@ -15,7 +15,7 @@ export function findWarningViolations(context: DrillContext): readonly DrillViol
     .flatMap(({ atMs, nextMs }) => [
       ...findEarly(states, { atMs, nextMs, dueMs: atMs + warned.afterMs }, context),
       ...findMissing(states, { atMs, nextMs, dueMs: atMs + warned.afterMs }, context),
-      ...findLeft(states, { atMs, nextMs }, context),
+      ...findLeft(states, { atMs, nextMs, dueMs: atMs + warned.afterMs }, context),
     ])
     .map(({ invariant, text }) => ({ invariant, subject: warned.node, text }));
 }
@@ -61,11 +61,15 @@ function findMissing(
   ];
 }
 
-/** A heartbeat ends the warning, unless the node is Unknown: then the end of that does. */
-function findLeft(states: readonly NodeState[], { atMs, nextMs }: Gap, context: DrillContext): readonly Finding[] {
+/** A heartbeat ends the warning, unless the node is Unknown: then the end of that does. After its time there is another one. */
+function findLeft(
+  states: readonly NodeState[],
+  { atMs, nextMs, dueMs }: Gap & { dueMs: number },
+  context: DrillContext,
+): readonly Finding[] {
   const byMs = atMs + reviewedMs + context.slackMs;
   const fromMs = atMs - 1;
   const wasUnknown = [fromMs, byMs].some((ms) => stateAt(states, ms)?.ready !== 'True');
-  if (wasUnknown || byMs >= nextMs || stateAt(states, byMs)?.overdue === undefined) return [];
+  if (wasUnknown || byMs >= Math.min(nextMs, dueMs) || stateAt(states, byMs)?.overdue === undefined) return [];
   return [{ invariant: 'warning-ends', text: `annotated at ${seconds(byMs)}, heartbeat at ${seconds(atMs)}` }];
 }

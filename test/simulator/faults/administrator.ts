@@ -1,7 +1,7 @@
 // What people and tools write to a node that policies read: the signals of planned maintenance, and the evidence of fencing.
 import { type Condition, findCondition, listConditions } from '../../../src/machinery/api/conditions.ts';
 import { fencedAnnotation, type Node } from '../../../src/machinery/api/node.ts';
-import { fencingTaints, type Taint } from '../../../src/machinery/api/taints.ts';
+import { fencingTaints, outOfServiceTaintKey, type Taint } from '../../../src/machinery/api/taints.ts';
 import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import type { Storage } from '../../../src/simulator/server/storage.ts';
 import { wallStartMs, type World } from '../../../src/simulator/world.ts';
@@ -80,6 +80,17 @@ function addTaint(storage: Storage, node: string, taint: Taint): void {
 
 function removeTaint(storage: Storage, node: string, removed: string): void {
   editTaints(storage, node, (taints) => taints.filter(({ key }) => key !== removed));
+}
+
+/** Removes the taints out-of-service of users that a restore of etcd brought back: of nodes but these. The controller's have a value. */
+export function removeRestoredTaints({ storage }: World, lasting: readonly string[], attempt: Try): void {
+  const isRestored = ({ key, value }: Taint): boolean => key === outOfServiceTaintKey && value === undefined;
+  const nodes: readonly Node[] = storage.list('nodes');
+  for (const { metadata, spec } of nodes) {
+    const { name = '' } = metadata;
+    if (lasting.includes(name) || spec?.taints?.some(isRestored) !== true) continue;
+    attempt(() => editTaints(storage, name, (taints) => taints.filter((taint) => !isRestored(taint))));
+  }
 }
 
 /** Nothing for a node that does not exist. Throws an ApiError if it is refused. */

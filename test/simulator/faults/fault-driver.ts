@@ -4,7 +4,7 @@ import { oneOf } from '../../../src/simulator/draw.ts';
 import { zoneLabel } from '../../../src/simulator/node-fields.ts';
 import { wallStartMs, type World } from '../../../src/simulator/world.ts';
 import type { Fault } from '../../../src/hollow-cluster/kubelet/faults/fault.ts';
-import { beginMaintenance, editTaints, fence } from './administrator.ts';
+import { beginMaintenance, editTaints, fence, removeRestoredTaints } from './administrator.ts';
 import { addNetworkFault, isChosen } from './network-faults.ts';
 import { addTemporaryNodes } from './temporary-nodes.ts';
 import { enlarge, shrinkOthers } from './large-objects.ts';
@@ -139,6 +139,8 @@ export class FaultDriver {
     if (lasting.every(({ kind }) => kind !== 'finalizer')) removeFinalizers(this.#world, attempt);
     const annotated = lasting.flatMap((fault) => (fault.kind === 'annotation' ? [`${fault.node} ${fault.key}`] : []));
     removeAnnotations(this.#world, annotated, attempt);
+    const tainted = lasting.flatMap((fault) => (fault.kind === 'foreign-taint' ? [fault.node] : []));
+    removeRestoredTaints(this.#world, tainted, attempt);
     const large = lasting.flatMap((fault) => (fault.kind === 'large-object' ? [fault.node] : []));
     shrinkOthers(this.#world.storage, large, attempt);
   }
