@@ -82,13 +82,14 @@ function removeTaint(storage: Storage, node: string, removed: string): void {
   editTaints(storage, node, (taints) => taints.filter(({ key }) => key !== removed));
 }
 
-/** Removes the taints out-of-service of users that a restore of etcd brought back: of nodes but these. The controller's have a value. */
+/** Removes the taints out-of-service of users that a restore of etcd brought back, but these (`node effect`). The controller's have a value. */
 export function removeRestoredTaints({ storage }: World, lasting: readonly string[], attempt: Try): void {
-  const isRestored = ({ key, value }: Taint): boolean => key === outOfServiceTaintKey && value === undefined;
   const nodes: readonly Node[] = storage.list('nodes');
   for (const { metadata, spec } of nodes) {
     const { name = '' } = metadata;
-    if (lasting.includes(name) || spec?.taints?.some(isRestored) !== true) continue;
+    const isRestored = ({ key, value, effect }: Taint): boolean =>
+      key === outOfServiceTaintKey && value === undefined && !lasting.includes(`${name} ${effect}`);
+    if (spec?.taints?.some(isRestored) !== true) continue;
     attempt(() => editTaints(storage, name, (taints) => taints.filter((taint) => !isRestored(taint))));
   }
 }

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../src/machinery/api/api-error.ts';
+import { outOfServiceTaintKey } from '../../../src/machinery/api/taints.ts';
 import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { oneOf } from '../../../src/simulator/draw.ts';
 import { zoneLabel } from '../../../src/simulator/node-fields.ts';
@@ -139,7 +140,9 @@ export class FaultDriver {
     if (lasting.every(({ kind }) => kind !== 'finalizer')) removeFinalizers(this.#world, attempt);
     const annotated = lasting.flatMap((fault) => (fault.kind === 'annotation' ? [`${fault.node} ${fault.key}`] : []));
     removeAnnotations(this.#world, annotated, attempt);
-    const tainted = lasting.flatMap((fault) => (fault.kind === 'foreign-taint' ? [fault.node] : []));
+    const tainted = lasting.flatMap((fault) =>
+      fault.kind === 'foreign-taint' && fault.key === outOfServiceTaintKey ? [`${fault.node} ${fault.effect}`] : [],
+    );
     removeRestoredTaints(this.#world, tainted, attempt);
     const large = lasting.flatMap((fault) => (fault.kind === 'large-object' ? [fault.node] : []));
     shrinkOthers(this.#world.storage, large, attempt);
