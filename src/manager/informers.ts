@@ -102,7 +102,7 @@ function policyInformer(shared: SharedDependencies): SharedInformer<KubeObject, 
   });
 }
 
-/** The API server selects them, so that a cluster of many namespaces costs nothing. */
+/** The API server selects them: the cache holds no others, and the watch shows no change of others. */
 function namespaceInformer(shared: SharedDependencies): SharedInformer<KubeObject, NamespaceView> {
   return new SharedInformer({
     ...shared,
@@ -119,10 +119,12 @@ const unknownAfterMs = 30_000;
 /** Whether the pods of a namespace ask to be kept, by its label; undefined: it is not known now. */
 export function isAutonomous(
   namespace: string,
-  informer: Pick<Informer<NamespaceView>, 'store' | 'status'>,
+  informer: Pick<Informer<NamespaceView>, 'store' | 'status' | 'isUndecoded'>,
   nowMs: number,
 ): boolean | undefined {
-  if (informer.store.get(objectKey('', namespace)) !== undefined) return true;
+  const key = objectKey('', namespace);
+  if (informer.store.get(key) !== undefined) return true;
+  if (informer.isUndecoded(key)) return undefined;
   const { synced, state, lastFrameAtMs = -Infinity } = informer.status();
   return synced && (state === 'watching' || nowMs - lastFrameAtMs < unknownAfterMs) ? false : undefined;
 }

@@ -6,7 +6,7 @@ import { SeededRandom } from '../../../src/hollow-cluster/kubelet/faults/seeded-
 import type { Random } from '../../../src/machinery/ports/random.ts';
 import type { ClusterPlan } from '../../../src/simulator/cluster/cluster-plan.ts';
 import { between, chance, oneOf } from '../../../src/simulator/draw.ts';
-import { makePolicy, type Span } from './policy-plan.ts';
+import { makePolicy, type Span, splitSpan } from './policy-plan.ts';
 import type { PlannedFault } from './world-fault.ts';
 
 /** With this source the seeds for which `docs/simulator.md` or the regression seeds say what they find have none of this. */
@@ -19,14 +19,12 @@ export function planDetect(seed: number, { nodes }: ClusterPlan, span: Span): re
   const random = new SeededRandom(seed ^ source);
   if (!chance(random, share)) return [];
   const names = nodes.map(({ name }) => name);
-  const partMs = Math.floor((span.untilMs - span.fromMs) / changes);
-  return Array.from({ length: changes }, (_, index) => {
-    const atMs = span.fromMs + index * partMs;
+  return splitSpan(span, changes).flatMap((part) => {
+    const { fromMs: atMs, untilMs } = part;
     const policies = [drawPolicy(random, names)];
-    const settings: PlannedFault = { atMs, forMs: partMs, fault: { kind: 'settings', change: { policies } } };
-    const part = { fromMs: atMs, untilMs: atMs + partMs };
+    const settings: PlannedFault = { atMs, forMs: untilMs - atMs, fault: { kind: 'settings', change: { policies } } };
     return [settings, silence(random, names, part), autonomy(random, atMs), mark(random, names, part)];
-  }).flat();
+  });
 }
 
 function drawPolicy(random: Random, names: readonly string[]): NodePolicy {

@@ -7,7 +7,7 @@ import type { Random } from '../../../src/machinery/ports/random.ts';
 import type { ClusterPlan } from '../../../src/simulator/cluster/cluster-plan.ts';
 import { between, chance, oneOf } from '../../../src/simulator/draw.ts';
 import type { SettingsChange } from '../../../src/simulator/world.ts';
-import { makePolicy, type Span } from './policy-plan.ts';
+import { makePolicy, type Span, splitSpan } from './policy-plan.ts';
 import type { PlannedFault } from './world-fault.ts';
 
 /** With this source the seeds for which `docs/simulator.md` or the regression seeds say what they find have none of this. */
@@ -21,16 +21,12 @@ export function planNewerFeatures(seed: number, { nodes }: ClusterPlan, span: Sp
   const random = new SeededRandom(seed ^ source);
   if (!chance(random, share)) return [];
   const names = nodes.map(({ name }) => name);
-  const partMs = Math.floor((span.untilMs - span.fromMs) / changes);
-  return Array.from({ length: changes }, (_, index) => {
-    const atMs = span.fromMs + index * partMs;
-    const part = { fromMs: atMs, untilMs: atMs + partMs };
+  return splitSpan(span, changes).flatMap((part) => {
+    const { fromMs: atMs, untilMs } = part;
     const change = drawSettings(random, names);
-    return [
-      { atMs, forMs: partMs, fault: { kind: 'settings', change } } as const,
-      ...drawTroubles(random, names, part),
-    ];
-  }).flat();
+    const settings: PlannedFault = { atMs, forMs: untilMs - atMs, fault: { kind: 'settings', change } };
+    return [settings, ...drawTroubles(random, names, part)];
+  });
 }
 
 function drawSettings(random: Random, names: readonly string[]): SettingsChange {

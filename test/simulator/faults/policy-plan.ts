@@ -24,6 +24,15 @@ export interface Span {
   readonly untilMs: number;
 }
 
+/** So many parts of a span, one after the other and of one length. */
+export function splitSpan({ fromMs, untilMs }: Span, parts: number): readonly Span[] {
+  const partMs = Math.floor((untilMs - fromMs) / parts);
+  return Array.from({ length: parts }, (_, index) => {
+    const atMs = fromMs + index * partMs;
+    return { fromMs: atMs, untilMs: atMs + partMs };
+  });
+}
+
 /** None for most seeds. All end with the span. */
 export function planPolicies(seed: number, { nodes }: ClusterPlan, span: Span): readonly PlannedFault[] {
   const random = new SeededRandom(seed ^ source);
