@@ -349,6 +349,12 @@ export class NodeLifecycle {
     return health.hasDue(untilMs);
   }
 
+  /** Whether nothing is queued or under way that a heartbeat could stop. */
+  isQuiet(): boolean {
+    const { confirmer, queues, marking, evictor, evidence } = this.stages;
+    return confirmer.size + queues.size + marking.waitingCount + evictor.timedCount + evidence.size === 0;
+  }
+
   /** Evaluates every node once per resync period, whatever events were missed. Rounds never overlap. */
   async #runResync(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;

@@ -1,6 +1,7 @@
 // A process uses several API clients, each with its own connections and rate limit, so that no kind of request waits
 // behind another kind.
 import { HttpKubeApi, type HttpKubeApiOptions } from '../../machinery/kube-client/kube-api.ts';
+import type { Receiver } from '../../machinery/kube-client/read-pace.ts';
 import { writeLanes } from '../../machinery/ports/write-lanes.ts';
 import type { ControllerConfig } from './config.ts';
 import {
@@ -31,18 +32,18 @@ type ApiDependencies = Pick<HttpKubeApiOptions, 'connection' | 'clock' | 'random
 interface Replica {
   /** Called right before each write is sent. */
   readonly mayWrite: () => boolean;
-  /** True if the controller decides on heartbeats at this monotonic time or before. */
-  readonly decidesBy: (monotonicMs: number) => boolean;
+  /** The controller, which acts on what watches deliver. */
+  readonly receiver: Receiver;
 }
 
 /** The clients of every mode, shadow mode included. `main` also writes, if `mayWrite` allows it. */
-export function makeReadingApis(dependencies: ApiDependencies, { mayWrite, decidesBy }: Replica): ReadingApis {
+export function makeReadingApis(dependencies: ApiDependencies, { mayWrite, receiver }: Replica): ReadingApis {
   const { shadow, metricsSecure, kubeApiQps: qps, kubeApiBurst: burst } = dependencies.config;
   const { kubeApiContentType: contentType, concurrentWrites } = dependencies.config;
   // Every request in flight has a connection: writes that the API server does not answer delay no other lane, and no read.
   const unaryConnectionsMax = writeLanes.length * concurrentWrites + readsAtOnceMax;
   return {
-    main: makeApi(dependencies, { qps, burst, contentType, mayWrite, decidesBy, unaryConnectionsMax }),
+    main: makeApi(dependencies, { qps, burst, contentType, mayWrite, receiver, unaryConnectionsMax }),
     // Reviews for page requests use no rate of the controller's writes; standbys serve pages too. A review is a create
     // that stores nothing, so it is allowed in shadow mode.
     reviews: makeApi(dependencies, {

@@ -69,7 +69,10 @@ export class ControllerProcess {
     announceBuild(meter, { version: ownVersion(), nodeVersion: process.versions.node });
     const replica = {
       mayWrite: () => this.manager.mayWrite(),
-      decidesBy: (monotonicMs: number) => this.manager.lifecycle.hasDeadlineBy(monotonicMs),
+      receiver: {
+        decidesBy: (monotonicMs: number) => this.manager.lifecycle.hasDeadlineBy(monotonicMs),
+        isQuiet: () => this.manager.lifecycle.isQuiet(),
+      },
     };
     this.#dashboard = new ControllerDashboard(options);
     const counted = { ...options, meter: this.#dashboard.requests };

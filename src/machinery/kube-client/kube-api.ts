@@ -21,6 +21,7 @@ import { bodyBytesMaxDefault, readBody } from './body.ts';
 import type { Connection } from './connection.ts';
 import { HttpTransport, type HttpRequest } from './transport.ts';
 import { formatQuery, listQuery, watchQuery } from './query.ts';
+import type { Receiver } from './read-pace.ts';
 import { RequestRateLimit } from '../supervision/request-rate-limit.ts';
 import { retriesMaxDefault } from '../supervision/request-retry.ts';
 import { watchStream } from './watch-stream.ts';
@@ -61,10 +62,10 @@ export interface HttpKubeApiOptions extends Ambient {
   /** Called immediately before each write is sent; false fails it with `aborted`. */
   readonly mayWrite?: () => boolean;
   /**
-   * Whether the caller decides on what its watches deliver at this monotonic time or before. A watch with more than 50 events
-   * per second is read every 100 ms, and at once before a decision. Absent: the caller decides nothing.
+   * What acts on the events of watches. A busy watch is read every 100 ms, at once before the receiver decides, and every
+   * 250 ms while it is quiet. Absent: nothing decides by them.
    */
-  readonly decidesBy?: (monotonicMs: number) => boolean;
+  readonly receiver?: Receiver;
   readonly watchQuietMsMax?: number;
   readonly bodyBytesMax?: number;
   /**

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Connection, TlsOptions } from './connection.ts';
-import { ReadPace } from './read-pace.ts';
+import { ReadPace, type Receiver, undeciding } from './read-pace.ts';
 
 const connectMsMax = 10_000;
 /**
@@ -23,8 +23,8 @@ interface PoolsOptions {
   readonly unaryConnectionsMax?: number | undefined;
   /** Called when a connection was established. */
   readonly opened: (role: Role) => void;
-  /** Whether the caller decides on what watches deliver at this monotonic time or before; absent: it decides nothing. */
-  readonly decidesBy?: ((monotonicMs: number) => boolean) | undefined;
+  /** What acts on the events of watches; absent: nothing. */
+  readonly receiver?: Receiver | undefined;
 }
 
 /**
@@ -117,14 +117,14 @@ function connectorFor(options: buildConnector.BuildOptions, { servername }: TlsO
 /** Connections whose reads are paced, each on its own. Those through a proxy are not. */
 function pacedConnectorFor(
   options: buildConnector.BuildOptions,
-  { tls, decidesBy = () => false }: PoolsOptions,
+  { tls, receiver = undeciding }: PoolsOptions,
 ): buildConnector.connector {
   const paced = { ...options, highWaterMark: pacedHighWaterMark };
   const connect = connectorFor(paced, tls);
   return (target, callback) =>
     connect(target, (...result) => {
       const [error, socket] = result;
-      if (error === null) paceReads(socket, new ReadPace({ decidesBy }));
+      if (error === null) paceReads(socket, new ReadPace(receiver));
       callback(...result);
     });
 }

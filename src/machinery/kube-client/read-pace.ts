@@ -1,7 +1,9 @@
-/** A stream with more arrivals per second than this is busy. */
-const busyArrivalsPerSecond = 50;
+/** A stream with more arrivals in a pause than this is busy: with fewer a pause costs more than it saves. */
+const busyArrivalsPerPause = 2;
 /** A busy stream is read once in this time, so an event waits that long at most. */
 export const readEveryMs = 100;
+/** The same while nothing waits that an event could stop. */
+export const quietReadEveryMs = 250;
 /**
  * A read of this size may have left something behind: libuv reads 64 KiB at once. Nor does a pause bring more: the kernel's
  * buffer holds little more, and when it is full the sender waits, so that a pause would limit the rate of the stream.
@@ -11,10 +13,16 @@ export const fullReadBytes = 48 * 1024;
 const pauseMsMin = 5;
 const measureMs = 1_000;
 
-interface ReadPaceOptions {
-  /** Whether the receiver decides on what it has read at this monotonic time or before. */
+/** What acts on the events of a stream. */
+export interface Receiver {
+  /** It decides on what it has read at this monotonic time or before. */
   readonly decidesBy: (monotonicMs: number) => boolean;
+  /** Nothing that an event could stop is under way or queued. */
+  readonly isQuiet: () => boolean;
 }
+
+/** A receiver that decides nothing. */
+export const undeciding: Receiver = { decidesBy: () => false, isQuiet: () => false };
 
 /**
  * Decides when a stream is read next. An event that arrives alone costs a wake-up of the process, which is most of its cost;
@@ -22,7 +30,7 @@ interface ReadPaceOptions {
  * and so is the rest of a large read, and what may arrive before its receiver decides.
  */
 export class ReadPace {
-  readonly #options: ReadPaceOptions;
+  readonly #receiver: Receiver;
   #measuredAtMs = -Infinity;
   #measuredBytes = 0;
   #reads = 0;
@@ -35,8 +43,8 @@ export class ReadPace {
   #pausedAtMs = -Infinity;
   #pausedAtByte = 0;
 
-  constructor(options: ReadPaceOptions) {
-    this.#options = options;
+  constructor(receiver: Receiver) {
+    this.#receiver = receiver;
   }
 
   /** Whether the next read may have to wait. To be called before each; `bytes`: number of bytes read so far. */
@@ -56,7 +64,7 @@ export class ReadPace {
   waitMs(nowMs: number, bytes: number): number {
     if (bytes - this.#readFromByte >= fullReadBytes) return 0;
     const dueMs = this.#readAtMs + this.#pauseMs(nowMs, bytes);
-    return this.#options.decidesBy(dueMs) ? 0 : dueMs - nowMs;
+    return this.#receiver.decidesBy(dueMs) ? 0 : dueMs - nowMs;
   }
 
   /** Time that the stream takes for {@link fullReadBytes}, at the rate since the last pause; 0: no pause. */
@@ -64,8 +72,12 @@ export class ReadPace {
     const bytesPerMs = (bytes - this.#pausedAtByte) / Math.max(1, nowMs - this.#pausedAtMs);
     this.#pausedAtMs = nowMs;
     this.#pausedAtByte = bytes;
-    const pauseMs = Math.min(readEveryMs, fullReadBytes / Math.max(1, bytesPerMs));
+    const pauseMs = Math.min(this.#readEveryMs, fullReadBytes / Math.max(1, bytesPerMs));
     return pauseMs < pauseMsMin ? 0 : pauseMs;
+  }
+
+  get #readEveryMs(): number {
+    return this.#receiver.isQuiet() ? quietReadEveryMs : readEveryMs;
   }
 
   /** One read of a busy stream brings many arrivals, whose number is estimated from their size. */
@@ -74,7 +86,7 @@ export class ReadPace {
     const bytesSince = bytes - this.#measuredBytes;
     if (!this.#isBusy) this.#bytesPerArrival = Math.max(1, bytesSince / this.#reads);
     const arrivals = this.#isBusy ? bytesSince / this.#bytesPerArrival : this.#reads;
-    this.#isBusy = arrivals * 1_000 > busyArrivalsPerSecond * elapsedMs;
+    this.#isBusy = arrivals * this.#readEveryMs > busyArrivalsPerPause * elapsedMs;
     this.#measuredAtMs = nowMs;
     this.#measuredBytes = bytes;
     this.#reads = 0;

@@ -5,6 +5,7 @@ import type { Logger } from '../ports/logger.ts';
 import { callWithin } from '../supervision/call-within.ts';
 import { type Connection, sameClientCertificate, sameTls, type TlsOptions } from './connection.ts';
 import { HttpPools, idleConnectionMsMax, type Role } from './pools.ts';
+import type { Receiver } from './read-pace.ts';
 
 /** Interval of certificate reloads while connections work (as in client-go's `tlsTransportCache`). */
 const tlsCheckMs = 300_000;
@@ -24,8 +25,8 @@ interface ReloadingPoolsOptions {
   readonly unaryConnectionsMax?: number | undefined;
   /** Called when a connection was established. */
   readonly opened: (role: Role) => void;
-  /** Whether the caller decides on what watches deliver at this monotonic time or before; absent: it decides nothing. */
-  readonly decidesBy?: ((monotonicMs: number) => boolean) | undefined;
+  /** What acts on the events of watches; absent: nothing. */
+  readonly receiver?: Receiver | undefined;
 }
 
 /**

@@ -21,6 +21,7 @@ import {
   restClientRetries,
 } from './metrics.ts';
 import { type HttpPools, type Role, withLastCheck } from './pools.ts';
+import type { Receiver } from './read-pace.ts';
 import type { RequestRateLimit } from '../supervision/request-rate-limit.ts';
 import { readWaitMsMax, retryWaitMs } from '../supervision/request-retry.ts';
 import { HttpWarnings } from './warnings.ts';
@@ -70,8 +71,8 @@ interface HttpTransportOptions extends Ambient {
   readonly bodyBytesMax: number;
   /** Called immediately before each write is sent; false fails it with `aborted`. */
   readonly mayWrite?: () => boolean;
-  /** Whether the caller decides on what watches deliver at this monotonic time or before; absent: it decides nothing. */
-  readonly decidesBy?: (monotonicMs: number) => boolean;
+  /** What acts on the events of watches; absent: nothing. */
+  readonly receiver?: Receiver;
 }
 
 type Response = Dispatcher.ResponseData;

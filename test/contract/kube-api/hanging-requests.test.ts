@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { PQueueLanes } from '../../../src/machinery/adapters/p-queue-lanes.ts';
 import type { Connection } from '../../../src/machinery/kube-client/connection.ts';
+import { undeciding } from '../../../src/machinery/kube-client/read-pace.ts';
 import { SystemClock } from '../../../src/machinery/adapters/system-clock.ts';
 import { SystemRandom } from '../../../src/machinery/adapters/system-random.ts';
 import { makeReadingApis, type ReadingApis } from '../../../src/cli/controller/apis.ts';
@@ -40,7 +41,7 @@ describe('pod writes that the API server does not answer', () => {
         logger: new RecordingLogger(),
         meter: new RecordingMeter(),
       },
-      { mayWrite: () => true, decidesBy: () => false },
+      { mayWrite: () => true, receiver: undeciding },
     );
   });
   afterEach(async () => {

@@ -77,6 +77,24 @@ test('a node that recovers in time loses both taints and keeps its pods', async 
   assert.equal(world.lifecycle.stages.evictor.scheduled().size, 0);
 });
 
+test('nothing is quiet from a silence on until what follows from it is done or taken back', async () => {
+  await using world = aCluster().start();
+  await world.silentFor(49, 'n0');
+  assert.equal(world.lifecycle.isQuiet(), true, 'no heartbeat is late yet');
+  world.answersAfterMs = 2_000;
+  await world.advance(2);
+  assert.equal(world.lifecycle.isQuiet(), false, 'its lease is being read');
+  await world.advance(20);
+  assert.deepEqual(world.evicted(), ['plain']);
+  assert.equal(world.lifecycle.isQuiet(), false, 'a pod has a time');
+  world.recover('n0');
+  await world.advance(5);
+  assert.equal(world.lifecycle.isQuiet(), true, 'it is taken back');
+  await world.silentFor(120, 'n0');
+  assert.deepEqual(world.evicted(), ['plain', 'patient']);
+  assert.equal(world.lifecycle.isQuiet(), true, 'all is done, although the node stays away');
+});
+
 test('every decision has its reason', async () => {
   await using world = aCluster().start();
   await world.silentFor(52, 'n0');

@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ReadPace, fullReadBytes, readEveryMs } from '../../../../src/machinery/kube-client/read-pace.ts';
+import {
+  ReadPace,
+  fullReadBytes,
+  quietReadEveryMs,
+  readEveryMs,
+  undeciding,
+} from '../../../../src/machinery/kube-client/read-pace.ts';
 
 const eventBytes = 500;
 
 /** A stream with `perSecond` events that is read as its pace says. Returns when each read began. */
 function readsOf(
   perSecond: number,
-  { seconds = 10, decisionMs = Infinity }: { readonly seconds?: number; readonly decisionMs?: number } = {},
+  { decisionMs = Infinity, isQuiet = false }: { readonly decisionMs?: number; readonly isQuiet?: boolean } = {},
 ): readonly number[] {
-  const pace = new ReadPace({ decidesBy: (atMs) => decisionMs <= atMs });
+  const pace = new ReadPace({ decidesBy: (atMs) => decisionMs <= atMs, isQuiet: () => isQuiet });
   const reads: number[] = [];
   let readBytes = 0;
-  for (let nowMs = 0; nowMs < seconds * 1_000; ) {
+  for (let nowMs = 0; nowMs < 10_000; ) {
     const busy = pace.isBusy(nowMs, readBytes);
     if (busy) nowMs += Math.max(0, pace.waitMs(nowMs, readBytes));
     if (busy) pace.noteRead(nowMs, readBytes);
@@ -28,37 +34,58 @@ function perSecondAt(reads: readonly number[], second: number): number {
   return reads.filter((atMs) => Math.floor(atMs / 1_000) === second).length;
 }
 
-test('a stream with few events is read for each of them', () => {
-  assert.equal(perSecondAt(readsOf(40), 5), 40);
-});
-
-for (const perSecond of [60, 200, 900]) {
-  test(`a stream with ${perSecond} events per second is read ten times a second, and stays so`, () => {
-    const reads = readsOf(perSecond);
-    for (const second of [3, 5, 9]) assert.equal(Math.abs(perSecondAt(reads, second) - 10) <= 1, true, `${second}`);
-    const gaps = reads.slice(1).map((atMs, place) => atMs - (reads[place] ?? 0));
-    assert.equal(Math.max(...gaps.slice(200)) <= readEveryMs + 1_000 / perSecond, true);
+for (const [isQuiet, perSecond] of [
+  [false, 18],
+  [true, 7],
+] as const) {
+  test(`a stream with ${perSecond} events per second is read for each of them, quiet: ${isQuiet}`, () => {
+    assert.equal(perSecondAt(readsOf(perSecond, { isQuiet }), 5), perSecond);
   });
 }
 
+for (const [isQuiet, everyMs, rates] of [
+  [false, readEveryMs, [30, 60, 200, 900]],
+  [true, quietReadEveryMs, [12, 30, 60, 350]],
+] as const) {
+  for (const perSecond of rates) {
+    test(`a stream with ${perSecond} events per second is read every ${everyMs} ms, and stays so`, () => {
+      const reads = readsOf(perSecond, { isQuiet });
+      const gaps = reads.slice(1).map((atMs, place) => atMs - (reads[place] ?? 0));
+      const later = gaps.filter((_, place) => (reads[place] ?? 0) > 3_000);
+      assert.ok(Math.max(...later) <= everyMs + 1_000 / perSecond, `${Math.max(...later)}`);
+      assert.ok(Math.min(...later) >= everyMs, `${Math.min(...later)}`);
+    });
+  }
+}
+
+test('a stream is read more often as soon as its receiver is no longer quiet', () => {
+  let isQuiet = true;
+  const pace = new ReadPace({ decidesBy: () => false, isQuiet: () => isQuiet });
+  pace.noteRead(1_000, 0);
+  assert.equal(pace.waitMs(1_000, eventBytes), quietReadEveryMs);
+  isQuiet = false;
+  pace.noteRead(1_250, eventBytes);
+  assert.equal(pace.waitMs(1_250, 2 * eventBytes), readEveryMs);
+});
+
 test('a stream that is no longer busy is read for each event again', () => {
-  const pace = new ReadPace({ decidesBy: () => false });
+  const pace = new ReadPace(undeciding);
   let bytes = 0;
   for (let nowMs = 0; nowMs <= 3_000; nowMs += 10) pace.isBusy(nowMs, (bytes += eventBytes));
   assert.equal(pace.isBusy(3_001, bytes), true);
-  for (let nowMs = 3_100; nowMs <= 6_000; nowMs += 100) pace.isBusy(nowMs, (bytes += eventBytes));
-  assert.equal(pace.isBusy(6_001, bytes), false);
+  for (let nowMs = 3_100; nowMs <= 6_100; nowMs += 200) pace.isBusy(nowMs, (bytes += eventBytes));
+  assert.equal(pace.isBusy(6_101, bytes), false);
 });
 
 test('before a decision a busy stream is read at once', () => {
   assert.equal(perSecondAt(readsOf(200, { decisionMs: 5_000 }), 3) < 15, true, 'long before');
-  const pace = new ReadPace({ decidesBy: (atMs) => atMs >= 1_050 });
+  const pace = new ReadPace({ ...undeciding, decidesBy: (atMs) => atMs >= 1_050 });
   pace.noteRead(1_000, 0);
   assert.equal(pace.waitMs(1_010, eventBytes), 0);
 });
 
 test('the rest of a large read is read at once', () => {
-  const pace = new ReadPace({ decidesBy: () => false });
+  const pace = new ReadPace(undeciding);
   pace.noteRead(1_000, 0);
   assert.equal(pace.waitMs(1_001, fullReadBytes), 0);
   assert.equal(pace.waitMs(1_001, fullReadBytes - 1), readEveryMs - 1);
@@ -66,7 +93,7 @@ test('the rest of a large read is read at once', () => {
 
 /** Reads a stream of which the kernel buffers 128 KiB while it is not read. Returns how long it took. */
 function readAll(totalBytes: number, bytesPerMs: number): number {
-  const pace = new ReadPace({ decidesBy: () => false });
+  const pace = new ReadPace(undeciding);
   let nowMs = 0;
   let buffered = 0;
   let sent = 0;
