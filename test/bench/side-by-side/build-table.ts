@@ -30,7 +30,8 @@ export function buildTable(nodes: number, figures: Readonly<Record<Contender, Fi
     const [upstream, nlc] = problems.length > 0 ? [] : [spreadOf(both.upstream), spreadOf(both.nlc)];
     const ratio = upstream && nlc && ratioOf(nlc, upstream);
     const target = targetOf(nodes, row.id);
-    return { ...row, upstream, nlc, ratio, target, met: isMet(target, nlc, ratio), problems };
+    const other = target?.times && spreadOf(figures.nlc[target.times.row]);
+    return { ...row, upstream, nlc, ratio, target, met: isMet(target, { nlc, ratio, other }), problems };
   });
 }
 
@@ -50,8 +51,19 @@ function ratioOf(nlc: Spread, upstream: Spread): Spread | undefined {
   return { value: nlc.value / upstream.value, min: nlc.min / upstream.max, max: nlc.max / upstream.min };
 }
 
-function isMet(target: Target | undefined, nlc: Spread | undefined, ratio: Spread | undefined): boolean | undefined {
+interface Found {
+  readonly nlc: Spread | undefined;
+  readonly ratio: Spread | undefined;
+  /** The row of which the target is a multiple. */
+  readonly other: Spread | undefined;
+}
+
+function isMet(target: Target | undefined, { nlc, ratio, other }: Found): boolean | undefined {
   if (target === undefined || nlc === undefined) return undefined;
-  const { valueMax = Infinity, ratioMax } = target;
-  return nlc.value <= valueMax && (ratioMax === undefined || (ratio !== undefined && ratio.value <= ratioMax));
+  const { valueMax = Infinity, ratioMax, times } = target;
+  return (
+    nlc.value <= valueMax &&
+    (ratioMax === undefined || (ratio !== undefined && ratio.value <= ratioMax)) &&
+    (times === undefined || (other !== undefined && nlc.value <= times.max * other.value))
+  );
 }

@@ -69,9 +69,27 @@ export function nodeStatus(atMs: number, unchanged = false): { readonly conditio
   return { conditions: [...pressures.map((type) => reported(type, 'False')), reported('Ready', 'True')] };
 }
 
+/** The conditions that a controller writes when a kubelet is silent. */
+export function unknownStatus(atMs: number): { readonly conditions: readonly object[] } {
+  const about = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
+  const conditions = [...pressures, 'Ready'].map((type) => ({
+    type,
+    status: 'Unknown',
+    lastTransitionTime: formatTime(atMs),
+    ...about,
+  }));
+  return { conditions };
+}
+
 /** The NoExecute taint of a node that was unreachable. */
 export function unreachableTaint(atMs: number): object {
   return { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute', timeAdded: formatTime(atMs) };
+}
+
+/** Both taints of a node that is unreachable. */
+export function healthTaints(atMs: number): readonly object[] {
+  const taint = unreachableTaint(atMs);
+  return [taint, { ...taint, effect: 'NoSchedule' }];
 }
 
 export function podObject(name: string, node: string): object {

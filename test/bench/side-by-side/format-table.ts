@@ -44,10 +44,11 @@ function formatSpread(spread: Spread | undefined, digits: number): string {
 
 function formatTarget(target: Target | undefined, unit: string): string {
   if (target === undefined) return '–';
-  const { valueMax, ratioMax } = target;
+  const { valueMax, ratioMax, times } = target;
   return [
     ...(valueMax === undefined ? [] : [`${valueMax}${unit === '' ? '' : ` ${unit}`}`]),
     ...(ratioMax === undefined ? [] : [`ratio ${ratioMax}`]),
+    ...(times === undefined ? [] : [`${times.max} times the plain client`]),
   ].join(', ');
 }
 

@@ -6,11 +6,13 @@ import { Kubelets } from './kubelets.ts';
 import { LoadMeter } from './load-meter.ts';
 import type { LoadAnswer, LoadCall, LoadGenerator, LoadMethod } from './load-protocol.ts';
 import { LoadRequests } from './load-requests.ts';
+import { PlainMarker } from './plain-marker.ts';
 
 const createsAtOnce = 64;
 
 const meter = new LoadMeter();
 let kubelets: Kubelets | undefined;
+let marker: PlainMarker | undefined;
 
 const generator: LoadGenerator = {
   async register({ target, size }) {
@@ -27,23 +29,26 @@ const generator: LoadGenerator = {
       await requests.postPod(pod);
     });
     kubelets = registered;
+    marker = new PlainMarker(new LoadRequests(target), size.podsPerNode);
   },
   async run() {
-    registered().run();
+    known(kubelets).run();
   },
   async pause() {
-    await registered().pause();
+    await known(kubelets).pause();
   },
-  silence: (nodes) => registered().silence(nodes),
-  resume: (nodes) => registered().resume(nodes),
+  silence: (nodes) => known(kubelets).silence(nodes),
+  resume: (nodes) => known(kubelets).resume(nodes),
   async figures() {
     return meter.read();
   },
+  mark: (expiresAtMs) => known(marker).mark(expiresAtMs),
+  unmark: (nodes) => known(marker).unmark(nodes),
 };
 
-function registered(): Kubelets {
-  if (kubelets === undefined) throw new Error('no nodes are registered');
-  return kubelets;
+function known<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error('no nodes are registered');
+  return part;
 }
 
 async function answer({ id, method, argument }: LoadCall): Promise<LoadAnswer> {

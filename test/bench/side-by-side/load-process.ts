@@ -10,6 +10,7 @@ import type {
   LoadGenerator,
   LoadMethod,
   LoadTarget,
+  MarkedAt,
 } from './load-protocol.ts';
 
 interface Waiting {
@@ -58,6 +59,14 @@ export class LoadProcess implements LoadGenerator {
 
   async figures(): Promise<LoadFigures> {
     return (await this.#call('figures')) as LoadFigures;
+  }
+
+  async mark(expiresAtMs: LastHeartbeats): Promise<MarkedAt> {
+    return (await this.#call('mark', expiresAtMs)) as MarkedAt;
+  }
+
+  async unmark(nodes: readonly string[]): Promise<void> {
+    await this.#call('unmark', nodes);
   }
 
   stop(): void {

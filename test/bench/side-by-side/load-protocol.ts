@@ -37,6 +37,12 @@ export interface LoadFigures {
 /** Names of nodes, and when the last renewal or status of each was accepted, in milliseconds of Unix time. */
 export type LastHeartbeats = Readonly<Record<string, number>>;
 
+/** When a plain client got its last answers, in milliseconds of Unix time. */
+export interface MarkedAt {
+  readonly nodesMs: number;
+  readonly podsMs: number;
+}
+
 export interface LoadGenerator {
   /** Creates nodes, leases and pods, and posts their status. */
   register(options: { readonly target: LoadTarget; readonly size: ClusterSize }): Promise<void>;
@@ -49,6 +55,10 @@ export interface LoadGenerator {
   /** Continues them: each node renews its lease and posts that it and its pods are ready. */
   resume(nodes: readonly string[]): Promise<void>;
   figures(): Promise<LoadFigures>;
+  /** Sends what a controller sends about these nodes and their pods, for each node from its time on. */
+  mark(expiresAtMs: LastHeartbeats): Promise<MarkedAt>;
+  /** Removes the taints that it added. */
+  unmark(nodes: readonly string[]): Promise<void>;
 }
 
 export type LoadMethod = keyof LoadGenerator;

@@ -1,6 +1,15 @@
 // The requests of kubelets to a real API server, over kept connections.
 import { Pool } from 'undici';
-import { leaseBytes, nodeObject, nodeStatus, podObject, podStatus } from './cluster-objects.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
+import {
+  healthTaints,
+  leaseBytes,
+  nodeObject,
+  nodeStatus,
+  podObject,
+  podStatus,
+  unknownStatus,
+} from './cluster-objects.ts';
 import { podNamespace } from './cluster-names.ts';
 import type { LoadTarget } from './load-protocol.ts';
 
@@ -60,6 +69,25 @@ export class LoadRequests {
   /** Posts the status of a running pod that is ready. */
   async postPod(name: string): Promise<void> {
     const body = JSON.stringify({ status: podStatus(Date.now()) });
+    await this.#send({ method: 'PATCH', path: `${pods}/${name}/status`, type: 'strategic', body });
+  }
+
+  /** Marks a node Unknown, as a controller does. */
+  async markNode(name: string): Promise<void> {
+    const body = JSON.stringify({ status: unknownStatus(Date.now()) });
+    await this.#send({ method: 'PATCH', path: `${nodes}/${name}/status`, type: 'strategic', body });
+  }
+
+  /** Adds both taints of a node that is unreachable, or removes all. */
+  async setTaints(name: string, areWanted: boolean): Promise<void> {
+    const body = JSON.stringify({ spec: { taints: areWanted ? healthTaints(Date.now()) : null } });
+    await this.#send({ method: 'PATCH', path: `${nodes}/${name}`, type: 'merge', body });
+  }
+
+  /** Marks a pod NotReady, as a controller does. */
+  async markPod(name: string): Promise<void> {
+    const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: formatTime(Date.now()) }];
+    const body = JSON.stringify({ status: { conditions } });
     await this.#send({ method: 'PATCH', path: `${pods}/${name}/status`, type: 'strategic', body });
   }
 

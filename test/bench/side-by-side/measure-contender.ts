@@ -7,10 +7,11 @@ import { FigureCollector, type Figures } from './figures.ts';
 import type { LoadFigures } from './load-protocol.ts';
 import { measureDetection } from './measure-detection.ts';
 import { measureStart } from './measure-start.ts';
-import { measureHeartbeats, measureIdle } from './measure-steady.ts';
-import { measureZoneLoss } from './measure-zone-loss.ts';
+import { measureBaseline, measureHeartbeats, measureIdle } from './measure-steady.ts';
+import { measurePlainClient, measureZoneLoss } from './measure-zone-loss.ts';
 import { longGraceMs, shortGraceMs } from './plan.ts';
 import { renewEveryMs } from './renewal-schedule.ts';
+import { socketBytes } from './socket-bytes.ts';
 import type { Stand } from './stand.ts';
 
 export interface Measured {
@@ -25,6 +26,8 @@ export interface Measured {
 /** No Event is written in this time once the start is over. */
 const eventsQuietMs = 5_000;
 const eventsMsMax = 600_000;
+/** In this time both have read all nodes, pods and leases. */
+const startMs = 5_000;
 
 type Say = (line: string) => void;
 
@@ -36,14 +39,18 @@ export async function measureContender(stand: Stand, contender: Contender, say: 
     progress('start');
     await whileRunning(stand, contender, { graceMs: longGraceMs, collector }, () => Promise.resolve());
   }
+  progress('no controller');
+  const baseline = await measureBaseline(stand);
   let otherCores: readonly number[] = [];
   progress('start and warm-up');
   const steadyPeak = await whileRunning(stand, contender, { graceMs: longGraceMs, collector }, async ({ pid }) => {
-    await warmedUp(stand);
+    await warmedUp(stand, () => {
+      collector.add({ apiStartBytes: sum(socketBytes(pid).values()) / 1e6 });
+    });
     progress('heartbeats');
-    otherCores = await measureHeartbeats(stand, pid, collector);
+    otherCores = await measureHeartbeats(stand, { pid, collector, baseline });
     progress('no heartbeats');
-    await measureIdle(stand, pid, collector);
+    await measureIdle(stand, { pid, collector, baseline });
   });
   // Each node has renewed before the short grace period counts.
   await sleep(renewEveryMs);
@@ -55,6 +62,8 @@ export async function measureContender(stand: Stand, contender: Contender, say: 
     progress('loss of a zone');
     await measureZoneLoss(stand, collector);
   });
+  progress('loss of a zone without a controller');
+  await measurePlainClient(stand, collector);
   collector.add({ peakRss: Math.max(steadyPeak, peak) / 1e6 });
   const falselyUnknown = stand.observer.takeFalselyUnknown();
   return { figures: collector.figures(), loads: collector.loads(), otherCores, falselyUnknown };
@@ -84,8 +93,10 @@ async function whileRunning(
 }
 
 /** Both controllers write an Event about each node when they start, for minutes: it is no cost of heartbeats. */
-async function warmedUp({ client, plan }: Stand): Promise<void> {
-  await sleep(plan.warmUpMs);
+async function warmedUp({ client, plan }: Stand, started: () => void): Promise<void> {
+  await sleep(startMs);
+  started();
+  await sleep(plan.warmUpMs - startMs);
   const deadlineMs = performance.now() + eventsMsMax;
   let written = -1;
   for (let before = -2; written !== before && performance.now() < deadlineMs; ) {
@@ -93,4 +104,8 @@ async function warmedUp({ client, plan }: Stand): Promise<void> {
     await sleep(eventsQuietMs);
     written = await acceptedWrites(client, /resource="events"/u);
   }
+}
+
+function sum(values: Iterable<number>): number {
+  return [...values].reduce((total, value) => total + value, 0);
 }

@@ -19,11 +19,32 @@ const settleMs = 5_000;
 
 /** Loses one zone after another. */
 export async function measureZoneLoss(stand: Stand, collector: FigureCollector): Promise<void> {
-  for (let loss = 0; loss < stand.plan.zoneLosses; loss += 1) {
-    const zone = zones[loss % zones.length];
-    const nodes = nodeNames(stand.plan.nodes).filter((node) => zoneOf(node) === zone);
-    await loseNodes(stand, nodes.slice(remainingNodes), collector);
-  }
+  for (let loss = 0; loss < stand.plan.zoneLosses; loss += 1)
+    await loseNodes(stand, nodesOf(stand.plan.nodes, loss), collector);
+}
+
+/** The same writes for one zone, of a client that has nothing to decide, while no controller runs. */
+export async function measurePlainClient(stand: Stand, collector: FigureCollector): Promise<void> {
+  const { load, observer, plan } = stand;
+  const nodes = nodesOf(plan.nodes, 0);
+  await load.figures();
+  const episode = observer.begin(nodes, plan.podsPerNode);
+  const heartbeatAtMs = await load.silence(nodes);
+  const expiries = Object.entries(heartbeatAtMs).map(([node, atMs]) => [node, atMs + shortGraceMs] as const);
+  const lastExpiryMs = Math.max(...expiries.map(([, atMs]) => atMs));
+  const { nodesMs, podsMs } = await load.mark(Object.fromEntries(expiries));
+  const values = { plainNode: (nodesMs - lastExpiryMs) / 1_000, plainPod: (podsMs - lastExpiryMs) / 1_000 };
+  collector.add(values, await load.figures(), burstLimits);
+  await load.unmark(nodes);
+  await stand.recover([episode]);
+}
+
+/** All but {@link remainingNodes} of a zone. */
+function nodesOf(count: number, loss: number): readonly string[] {
+  const zone = zones[loss % zones.length];
+  return nodeNames(count)
+    .filter((node) => zoneOf(node) === zone)
+    .slice(remainingNodes);
 }
 
 async function loseNodes(stand: Stand, nodes: readonly string[], collector: FigureCollector): Promise<void> {

@@ -25,7 +25,8 @@ export function makePlan(size: ClusterSize, quick: boolean): Plan {
   const plan: Plan = {
     ...size,
     extraStarts: 1,
-    warmUpMs: 20_000,
+    // Code is compiled in the first minute.
+    warmUpMs: 60_000,
     windows: 3,
     heartbeatWindowMs: 15_000,
     idleWindowMs: 12_000,

@@ -13,12 +13,12 @@ function rowOf(table: readonly TableRow[], id: RowId): TableRow {
 test('a row has the median and the range of the windows, and the range of the ratio over all pairs of windows', () => {
   const table = buildTable(2_000, {
     'kube-controller-manager': { cpuPerHeartbeat: valid(100, 200, 150) },
-    nlc: { cpuPerHeartbeat: valid(50, 60, 40) },
+    nlc: { cpuPerHeartbeat: valid(30, 40, 20) },
   });
   const { upstream, nlc, ratio, met } = rowOf(table, 'cpuPerHeartbeat');
   assert.deepEqual(upstream, { value: 150, min: 100, max: 200 });
-  assert.deepEqual(nlc, { value: 50, min: 40, max: 60 });
-  assert.deepEqual(ratio, { value: 50 / 150, min: 40 / 200, max: 60 / 100 });
+  assert.deepEqual(nlc, { value: 30, min: 20, max: 40 });
+  assert.deepEqual(ratio, { value: 30 / 150, min: 20 / 200, max: 40 / 100 });
   assert.equal(met, true);
 });
 
@@ -29,9 +29,20 @@ test('a target is met by the median, and other sizes have none', () => {
   });
   assert.equal(rowOf(buildTable(2_000, figures(0.25)), 'detectionP99').met, true);
   assert.equal(rowOf(buildTable(2_000, figures(0.26)), 'detectionP99').met, false);
-  assert.equal(rowOf(buildTable(2_000, figures(0.16)), 'rss').met, true);
-  assert.equal(rowOf(buildTable(5_000, figures(0.16)), 'rss').met, false);
+  assert.equal(rowOf(buildTable(2_000, figures(0.12)), 'rss').met, true);
+  assert.equal(rowOf(buildTable(5_000, figures(0.12)), 'rss').met, false);
   assert.equal(rowOf(buildTable(300, figures(9)), 'rss').met, undefined);
+});
+
+test('a target may be a multiple of what the same writes take a plain client', () => {
+  const met = (zoneLossPod: number, figures: Partial<Record<RowId, RowFigures>>): boolean | undefined => {
+    const nlc = { zoneLossPod: valid(zoneLossPod), ...figures };
+    const table = buildTable(2_000, { 'kube-controller-manager': { zoneLossPod: valid(20) }, nlc });
+    return rowOf(table, 'zoneLossPod').met;
+  };
+  assert.equal(met(11, { plainPod: valid(10) }), true);
+  assert.equal(met(11.1, { plainPod: valid(10) }), false);
+  assert.equal(met(11, {}), false);
 });
 
 test('a row with a saturated window of one controller is reported for neither', () => {

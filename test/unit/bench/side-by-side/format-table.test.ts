@@ -24,8 +24,8 @@ test('the text has aligned columns; a range that rounds to one value is left out
     formatText(table),
     [
       '                     kube-controller-manager  nlc           ratio                target',
-      'CPU per heartbeat    170 (160 to 180) µs      85 µs         0.50 (0.47 to 0.53)  ratio 0.4, missed',
-      'RSS after warm-up    not reported             not reported  –                    ratio 0.4',
+      'CPU per heartbeat    170 (160 to 180) µs      85 µs         0.50 (0.47 to 0.53)  ratio 0.25, missed',
+      'RSS after warm-up    not reported             not reported  –                    ratio 0.3',
       'start to first pass  not reported             not reported  –                    –',
       'not reported (RSS after warm-up; start to first pass): kube-controller-manager: API server saturated',
       'not reported (RSS after warm-up): nlc: API server saturated',
@@ -39,8 +39,8 @@ test('the markdown is a table with the reasons below', () => {
     [
       '| figure | kube-controller-manager | nlc | ratio | target |',
       '| --- | --- | --- | --- | --- |',
-      '| CPU per heartbeat | 170 (160 to 180) µs | 85 µs | 0.50 (0.47 to 0.53) | ratio 0.4, missed |',
-      '| RSS after warm-up | not reported | not reported | – | ratio 0.4 |',
+      '| CPU per heartbeat | 170 (160 to 180) µs | 85 µs | 0.50 (0.47 to 0.53) | ratio 0.25, missed |',
+      '| RSS after warm-up | not reported | not reported | – | ratio 0.3 |',
       '| start to first pass | not reported | not reported | – | – |',
       '',
       '- not reported (RSS after warm-up; start to first pass): kube-controller-manager: API server saturated',
