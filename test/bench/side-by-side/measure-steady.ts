@@ -34,7 +34,10 @@ export async function measureBaseline(stand: Stand): Promise<Baseline> {
   const { heartbeatWindowMs, idleWindowMs } = stand.plan;
   const steady = await windows(stand, undefined, heartbeatWindowMs);
   const idle = await whilePaused(stand, () => windows(stand, undefined, idleWindowMs));
-  return { perHeartbeatMicros: median(steady.map(apiServerMicros)), idleMsPerSecond: median(idle.map(apiServerMillis)) };
+  return {
+    perHeartbeatMicros: median(steady.map(apiServerMicros)),
+    idleMsPerSecond: median(idle.map(apiServerMillis)),
+  };
 }
 
 interface Measuring {
