@@ -26,7 +26,17 @@ async function run(stage: Stage): Promise<Times> {
     () => timeline.podsOf('db').filter(isServing).length === 2,
   );
   await stage.expectRecoveries(before, { same: 1 });
-  return { unknown, late: lateness(unknown, age), endpointsGone, tainted, replaced, well, cleared, db };
+  return {
+    unknown,
+    late: lateness(unknown, age),
+    endpointsGone,
+    tainted,
+    replaced,
+    replacedAfterGrace: lateness(replaced, age),
+    well,
+    cleared,
+    db,
+  };
 }
 
 export const cable: Story = {
@@ -35,5 +45,5 @@ export const cable: Story = {
   isComparable: true,
   run,
   // The grace period is 50 s less the age of the last heartbeat, at most 10 s; 20 s are tolerated; a pod starts.
-  limits: { unknown: 52, late: 2, endpointsGone: 54, tainted: 56, replaced: 76 },
+  limits: { unknown: 52, late: 2, endpointsGone: 54, tainted: 56, replaced: 76, replacedAfterGrace: 26 },
 };

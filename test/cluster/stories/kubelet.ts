@@ -19,7 +19,14 @@ async function run(stage: Stage): Promise<Times> {
   const isCleared = (): boolean => timeline.podsOf('web').every((pod) => nodeOf(pod) !== node || isServing(pod));
   const cleared = await timeline.when('old pods gone', 120, isCleared);
   await stage.expectRecoveries(before, { same: 1 });
-  return { unknown, late: lateness(unknown, age), replaced, well, cleared };
+  return {
+    unknown,
+    late: lateness(unknown, age),
+    replaced,
+    replacedAfterGrace: lateness(replaced, age),
+    well,
+    cleared,
+  };
 }
 
 export const kubelet: Story = {
@@ -27,5 +34,5 @@ export const kubelet: Story = {
   about: "a worker's kubelet hangs (SIGSTOP), and continues when its pods are replaced",
   isComparable: true,
   run,
-  limits: { unknown: 52, late: 2, replaced: 76 },
+  limits: { unknown: 52, late: 2, replaced: 76, replacedAfterGrace: 26 },
 };

@@ -23,7 +23,15 @@ async function run(stage: Stage): Promise<Times> {
   const isCleared = (): boolean => timeline.podsOf('web').every((pod) => nodeOf(pod) !== node || isServing(pod));
   const cleared = await timeline.when('old pods gone', 120, isCleared);
   await stage.expectRecoveries(before, { changed: 1 });
-  return { unknown, late: lateness(unknown, age), endpointsGone, replaced, well, cleared };
+  return {
+    unknown,
+    late: lateness(unknown, age),
+    endpointsGone,
+    replaced,
+    replacedAfterGrace: lateness(replaced, age),
+    well,
+    cleared,
+  };
 }
 
 export const power: Story = {
@@ -31,5 +39,5 @@ export const power: Story = {
   about: `a worker loses power for ${awaySeconds} s and boots: its boot ID says that the machine restarted`,
   isComparable: true,
   run,
-  limits: { unknown: 52, late: 2, endpointsGone: 54, replaced: 76 },
+  limits: { unknown: 52, late: 2, endpointsGone: 54, replaced: 76, replacedAfterGrace: 26 },
 };

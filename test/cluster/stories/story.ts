@@ -19,7 +19,7 @@ export interface Story {
 /** Of nodes without a policy, in seconds: what both sets of controllers have by default. */
 const gracePeriod = 50;
 
-/** Seconds from the end of the grace period to Unknown, where `age` is that of the last heartbeat at the fault. */
-export function lateness(unknown: number, age: number): number {
-  return Math.round((unknown + age - gracePeriod) * 10) / 10;
+/** Seconds from the end of the grace period to what happened so long after the fault; `age`: of the last heartbeat then. */
+export function lateness(happened: number, age: number): number {
+  return Math.round((happened + age - gracePeriod) * 10) / 10;
 }
