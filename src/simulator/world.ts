@@ -324,7 +324,7 @@ function configOf(plan: ClusterPlan): ManagerConfig {
     shadow: false,
     watchCanary: plan.watchCanary,
     waitForEvictionResponders: false,
-    namespaceAutonomy: false,
+    namespaceAutonomy: plan.namespaceAutonomy ?? false,
     eventsApi: 'core',
     leaderElect: true,
     leaderElectLeaseDurationMs: electionDefaults.leaseDurationMs,

@@ -22,6 +22,8 @@ export interface ClusterPlan {
   readonly concurrentWrites?: number;
   /** A replica has changed settings after this time at most, each after another one; absent: all have them at once. */
   readonly settingsLagMsMax?: number;
+  /** Labels of namespaces count too (`--namespace-autonomy`). */
+  readonly namespaceAutonomy?: boolean;
   /** Requests per second and burst of the main client. */
   readonly limits: { readonly qps: number; readonly burst: number };
   /** One leg, without faults. */

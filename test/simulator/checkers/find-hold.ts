@@ -119,8 +119,9 @@ function whyKept(
   const key = objectKey('default', line.name);
   const { informers, lifecycle } = run.manager;
   if (lifecycle.stages.podEvictor !== undefined) return undefined;
+  const isInherited = informers.autonomousNamespaces?.store.get(objectKey('', 'default')) !== undefined;
   const asks = [informers.pods.store.get(key), lifecycle.stages.pods.get(key)].every(
-    (pod) => pod?.labels[autonomyLabel] === 'true',
+    (pod) => (pod?.labels[autonomyLabel] ?? String(isInherited)) === 'true',
   );
   return asks && left(podAutonomy.evictAfterMs) > marginMs ? 'the pod asks to be kept' : undefined;
 }

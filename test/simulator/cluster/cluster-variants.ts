@@ -25,6 +25,7 @@ const variants: readonly Variant[] = [
   { source: 0x2_49_87, share: 0.1, vary: varyWrites },
   { source: 0x2_49_8a, share: 0.01, vary: addNodes },
   { source: 0x2_53_07, share: 0.05, vary: delaySettings },
+  { source: 0x2_60_52, share: 0.02, vary: readNamespaces },
 ];
 
 export function varyCluster(seed: number, plan: ClusterPlan): ClusterPlan {
@@ -58,6 +59,10 @@ function addNodes(random: Random, cluster: ClusterPlan): ClusterPlan {
     zone: zoneNames[index % zones] ?? 'a',
   }));
   return { ...cluster, nodes, podsPerNode: Math.min(1, cluster.podsPerNode) };
+}
+
+function readNamespaces(_random: Random, cluster: ClusterPlan): ClusterPlan {
+  return { ...cluster, namespaceAutonomy: true };
 }
 
 function delaySettings(random: Random, cluster: ClusterPlan): ClusterPlan {

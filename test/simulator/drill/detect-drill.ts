@@ -19,14 +19,32 @@ type Keeps = NonNullable<Drill['detected']>['keeps'];
 
 export function planDetectDrill(random: Random, cluster: DrillCluster): Drill | undefined {
   const names = drawNodes(random, cluster);
-  const [node] = names;
   const keeps = oneOf(random, ['node', 'vetoed', 'ready-pods', 'asking-pods'] as const);
+  return planKept(random, cluster, { names, keeps, asks: { kind: 'autonomy', share: 1 } });
+}
+
+/** All pods ask by the label of their namespace. */
+export function planNamespaceDrill(random: Random, cluster: DrillCluster): Drill | undefined {
+  const names = drawNodes(random, cluster);
+  return planKept(random, cluster, { names, keeps: 'asking-pods', asks: { kind: 'namespace-autonomy', asks: true } });
+}
+
+interface Kept {
+  /** The first is what the drill is about; all are silent. */
+  readonly names: readonly string[];
+  readonly keeps: Keeps;
+  /** How pods ask. */
+  readonly asks: WorldFault;
+}
+
+function planKept(random: Random, cluster: DrillCluster, { names, keeps, asks }: Kept): Drill | undefined {
+  const [node] = names;
   const evictAfterMs = oneOf(random, [20_000, 45_000]);
   if (node === undefined) return undefined;
   const durationMs = preparedMs + cluster.graceMs + unknownMs + evictAfterMs + emptiedMs + tailMs;
   const policies = [fieldsOf(keeps, evictAfterMs, node)];
   const settings: PlannedFault = { atMs: 50, forMs: durationMs, fault: { kind: 'settings', change: { policies } } };
-  const asked: PlannedFault = { atMs: 60, forMs: 1, fault: { kind: 'autonomy', share: 1 } };
+  const asked: PlannedFault = { atMs: 60, forMs: 1, fault: asks };
   const mark: PlannedFault = { atMs: 60, forMs: durationMs, fault: markOf(random, node) };
   const others = { 'asking-pods': [asked], vetoed: [mark], node: [], 'ready-pods': [] }[keeps];
   const acts = [settings, ...others, silenceOf(names, preparedMs, durationMs)];

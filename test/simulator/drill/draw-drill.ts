@@ -4,7 +4,7 @@ import { SeededRandom } from '../../../src/hollow-cluster/kubelet/faults/seeded-
 import type { Random } from '../../../src/machinery/ports/random.ts';
 import { chance, oneOf } from '../../../src/simulator/draw.ts';
 import { type Drill, type DrillCluster, type DrillPlan, planDrill } from './drill-plan.ts';
-import { planDetectDrill } from './detect-drill.ts';
+import { planDetectDrill, planNamespaceDrill } from './detect-drill.ts';
 import { planChurn, planUnseenDeletions } from './churn-drill.ts';
 import {
   planBudgetDrill,
@@ -107,6 +107,8 @@ const endedPodsShare = 0.02;
 
 /** Undefined where the cluster is too small for what was drawn. */
 export function drawDrill(seed: number, cluster: DrillCluster): Drill | undefined {
+  // Few clusters have them, and no other drill needs them.
+  if (cluster.namespaceAutonomy) return planNamespaceDrill(new SeededRandom(seed ^ detectSource), cluster);
   return (
     drawFrom(
       new SeededRandom(seed ^ endedPodsSource),

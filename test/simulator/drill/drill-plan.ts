@@ -26,6 +26,8 @@ export interface DrillCluster {
   readonly pathFailureHoldMs: number;
   /** Replicas that run. */
   readonly replicas: number;
+  /** Labels of namespaces count too. */
+  readonly namespaceAutonomy: boolean;
   /** A write that hangs keeps all others waiting until it times out. */
   readonly writesOneByOne: boolean;
 }

@@ -173,6 +173,7 @@ export class DrillRun {
       pathFailureHoldMs,
       replicas: [...world.replicas.values()].filter(({ run }) => run !== undefined).length,
       writesOneByOne: this.#options.concurrentWrites === 1,
+      namespaceAutonomy: world.config.namespaceAutonomy,
     };
   }
 }

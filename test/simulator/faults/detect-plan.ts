@@ -14,16 +14,18 @@ const source = 0x5_03;
 const share = 0.06;
 const changes = 3;
 
-/** None for most seeds. All end with the span. */
-export function planDetect(seed: number, { nodes }: ClusterPlan, span: Span): readonly PlannedFault[] {
+/** None for most seeds; some for each cluster where labels of namespaces count. All end with the span. */
+export function planDetect(seed: number, cluster: ClusterPlan, span: Span): readonly PlannedFault[] {
+  const { nodes, namespaceAutonomy = false } = cluster;
   const random = new SeededRandom(seed ^ source);
-  if (!chance(random, share)) return [];
+  if (!chance(random, share) && !namespaceAutonomy) return [];
   const names = nodes.map(({ name }) => name);
   return splitSpan(span, changes).flatMap((part) => {
     const { fromMs: atMs, untilMs } = part;
     const policies = [drawPolicy(random, names)];
     const settings: PlannedFault = { atMs, forMs: untilMs - atMs, fault: { kind: 'settings', change: { policies } } };
-    return [settings, silence(random, names, part), autonomy(random, atMs), mark(random, names, part)];
+    const others = namespaceAutonomy ? namespaces(random, part) : [];
+    return [settings, silence(random, names, part), autonomy(random, atMs), mark(random, names, part), ...others];
   });
 }
 
@@ -59,4 +61,10 @@ function silence(random: Random, names: readonly string[], { fromMs, untilMs }: 
 
 function autonomy(random: Random, atMs: number): PlannedFault {
   return { atMs, forMs: 1, fault: { kind: 'autonomy', share: oneOf(random, [0, 0.5]) } };
+}
+
+/** The label of the namespace comes, or goes, at any time. */
+function namespaces(random: Random, { fromMs, untilMs }: Span): readonly PlannedFault[] {
+  const atMs = Math.round(between(random, fromMs, untilMs));
+  return [{ atMs, forMs: 1, fault: { kind: 'namespace-autonomy', asks: chance(random, 0.7) } }];
 }

@@ -26,6 +26,7 @@ const acts: Acts = {
   toleration: addTolerations,
   'health-key': writeHealthKey,
   autonomy: askForAutonomy,
+  'namespace-autonomy': labelNamespace,
   jobs: runJobs,
   finalizer: addFinalizers,
   webhook: addWebhook,
@@ -87,6 +88,11 @@ function askForAutonomy({ storage }: World, { share }: Of<'autonomy'>, attempt: 
     const labels = { [autonomyLabel]: asks };
     attempt(() => storage.merge('pods', nameOf(pod), { metadata: { labels } }));
   }
+}
+
+function labelNamespace({ storage }: World, { asks }: Of<'namespace-autonomy'>, attempt: Try): undefined {
+  const labels = { [autonomyLabel]: asks ? 'true' : null };
+  attempt(() => storage.merge('namespaces', { name: 'default' }, { metadata: { labels } }));
 }
 
 function runJobs({ storage, timeline }: World, { node, count, everyMs, runMs }: Of<'jobs'>, attempt: Try): Undo {

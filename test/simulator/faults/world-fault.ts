@@ -129,6 +129,8 @@ export type UserFault =
     }
   /** This share of the pods asks by its label to be kept, and the others no longer do. */
   | { readonly kind: 'autonomy'; readonly share: number }
+  /** All pods ask by the label of their namespace, or none. */
+  | { readonly kind: 'namespace-autonomy'; readonly asks: boolean }
   /** Pods of a node that run for so long and complete, one created after the other, and deleted at the end. */
   | {
       readonly kind: 'jobs';
@@ -165,6 +167,7 @@ const userKinds: ReadonlySet<string> = new Set<UserFault['kind']>([
   'toleration',
   'health-key',
   'autonomy',
+  'namespace-autonomy',
   'jobs',
   'finalizer',
   'webhook',

@@ -206,6 +206,13 @@ export const meetingDefects: readonly Mutant[] = [
     replace: 'return undefined;',
   },
   {
+    name: 'namespace-label-ignored',
+    what: 'a pod whose namespace asks is evicted although its policy permits it to stay',
+    file: 'controller/policies/select-policy.ts',
+    find: "return isAutonomous ? 'namespace' : undefined;",
+    replace: 'return undefined;',
+  },
+  {
     name: 'autonomy-without-end',
     what: 'a pod that asks to be kept stays on a dead node for ever',
     file: 'controller/policies/select-policy.ts',

@@ -18,6 +18,7 @@ const cluster: DrillCluster = {
   pathFailureHoldMs: 0,
   replicas: 2,
   writesOneByOne: false,
+  namespaceAutonomy: false,
 };
 const newest = ['rate-change', 'refused-writes', 'unseen-deletions'] as const;
 const ofPolicies = ['maintenance', 'policy-zones', 'fencing'] as const;

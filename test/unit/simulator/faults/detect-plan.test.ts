@@ -12,7 +12,8 @@ function planOf(seed: number): ReturnType<typeof planDetect> {
 }
 
 test('one seed of seventeen has mode Detect or pods that ask to be kept, and no regression seed from before them', () => {
-  const share = seeds.filter((seed) => planOf(seed).length > 0).length / seeds.length;
+  const plain = seeds.filter((seed) => planRun(seed).cluster.namespaceAutonomy !== true);
+  const share = plain.filter((seed) => planOf(seed).length > 0).length / plain.length;
   assert.ok(share > 0.03 && share < 0.09, `${share}`);
   for (const seed of seedsBefore(120_000_649)) assert.deepEqual(planOf(seed), [], `seed ${seed}`);
 });
@@ -30,4 +31,15 @@ test('all begin and end within the span, and every kind of policy is drawn', () 
     if (podAutonomy !== undefined) kinds.add('lets pods ask');
   }
   assert.deepEqual([...kinds].toSorted(), ['Detect', 'Enforce', 'ends', 'keeps pods Ready', 'lets pods ask']);
+});
+
+test('where labels of namespaces count each seed has them', () => {
+  const others = seeds.filter((seed) => planRun(seed).cluster.namespaceAutonomy === true);
+  assert.ok(others.length > 0);
+  for (const seed of others)
+    assert.equal(
+      planOf(seed).some(({ fault }) => fault.kind === 'namespace-autonomy'),
+      true,
+      `seed ${seed}`,
+    );
 });
