@@ -62,6 +62,8 @@ export class MonitorPass {
   readonly #options: MonitorPassOptions;
   readonly #touched = new Set<string>();
   readonly #known = new Map<string, KnownNode>();
+  /** Of these, the ones that are not Ready. */
+  readonly #unready = new Set<string>();
   readonly #heldNoted = new Map<string, string>();
   readonly #unnoticed = new Set<string>();
 
@@ -150,7 +152,7 @@ export class MonitorPass {
 
   /** The options changed: nodes that are not ready may have another result or another deadline. */
   touchUnready(): void {
-    for (const [name, { ready }] of this.#known) if (ready !== 'True') this.touch(name);
+    for (const name of this.#unready) this.touch(name);
   }
 
   /** The policies changed: any node may have another result. */
@@ -165,7 +167,12 @@ export class MonitorPass {
 
   /** Nodes that reported Ready=False in the last pass. */
   *notReady(): Iterable<string> {
-    for (const [name, { ready }] of this.#known) if (ready === 'False') yield name;
+    for (const name of this.#unready) if (this.evaluated(name) === 'False') yield name;
+  }
+
+  /** Whether the last pass found all nodes Ready. */
+  get areAllReady(): boolean {
+    return this.#unready.size === 0;
   }
 
   /** Whether the last pass found this node silent: its next heartbeat triggers a pass at once. */
@@ -320,6 +327,7 @@ export class MonitorPass {
   #remove(name: string, { uid }: KnownNode, findings: Findings): void {
     const { health, transitions, zones, outage, policies, holds, awaited, recorder, decisions } = this.#options;
     this.#known.delete(name);
+    this.#unready.delete(name);
     this.#unnoticed.delete(name);
     health.forget(name);
     transitions.forget(name);
@@ -337,6 +345,8 @@ export class MonitorPass {
     const { ready } = known;
     const was = this.#known.get(node.name)?.ready;
     this.#known.set(node.name, known);
+    if (ready === 'True') this.#unready.delete(node.name);
+    else this.#unready.add(node.name);
     if (was === ready) return;
     if (ready === 'True') this.#options.decisions.note({ kind: 'node-ready', node: node.name, was: was ?? 'missing' });
     if (ready === 'False') {

@@ -349,10 +349,10 @@ export class NodeLifecycle {
     return health.hasDue(untilMs);
   }
 
-  /** Whether nothing is queued or under way that a heartbeat could stop. */
+  /** Whether there is nothing that a heartbeat could stop: all nodes are Ready, and none is being probed or confirmed silent. */
   isQuiet(): boolean {
-    const { confirmer, queues, marking, evictor, evidence } = this.stages;
-    return confirmer.size + queues.size + marking.waitingCount + evictor.timedCount + evidence.size === 0;
+    const { monitor, confirmer, evidence, detection } = this.stages;
+    return monitor.areAllReady && confirmer.size + evidence.size + (detection?.probing ?? 0) === 0;
   }
 
   /** Evaluates every node once per resync period, whatever events were missed. Rounds never overlap. */

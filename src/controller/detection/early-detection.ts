@@ -53,6 +53,11 @@ export class EarlyDetection {
     this.#settings = new Alarm(options.clock);
   }
 
+  /** Number of nodes that are being asked, because their heartbeats are overdue. */
+  get probing(): number {
+    return this.#options.probed.count;
+  }
+
   /** Number of entries of the largest collection. */
   get size(): number {
     const { probed, proven, reporter, rounds, witness } = this.#options;

@@ -83,6 +83,10 @@ export class ProbedNodes {
     return [...this.#probed.values()];
   }
 
+  get count(): number {
+    return this.#probed.size;
+  }
+
   /** Number of entries of the largest collection. */
   get size(): number {
     return Math.max(this.#probed.size, this.#due.size, this.#toScan.length);

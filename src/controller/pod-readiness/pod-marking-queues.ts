@@ -74,10 +74,6 @@ export class PodMarkingQueues {
     return this.#queues.keys();
   }
 
-  get waitingCount(): number {
-    return this.#queues.size;
-  }
-
   #showOldest(): void {
     const { clock, meter } = this.#options;
     for (const zone of this.#queues.zones()) {

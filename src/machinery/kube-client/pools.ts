@@ -180,6 +180,7 @@ function paceReads(socket: Socket, pace: ReadPace): void {
     isWaiting = true;
     // Later in this turn the rest of the same read comes, as further TLS records.
     setImmediate(() => {
+      if (socket.destroyed) return;
       const waitMs = pace.waitMs(performance.now(), socket.bytesRead);
       if (waitMs <= 0) read(size);
       else timer = setTimeout(read, waitMs, size);

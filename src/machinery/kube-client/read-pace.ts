@@ -1,14 +1,16 @@
 /** A stream with more arrivals in a pause than this is busy: with fewer a pause costs more than it saves. */
-const busyArrivalsPerPause = 2;
+const busyArrivalsPerPause = 3;
 /** A busy stream is read once in this time, so an event waits that long at most. */
 export const readEveryMs = 100;
-/** The same while nothing waits that an event could stop. */
+/** The same while there is nothing that an event could stop. */
 export const quietReadEveryMs = 250;
 /**
  * A read of this size may have left something behind: libuv reads 64 KiB at once. Nor does a pause bring more: the kernel's
  * buffer holds little more, and when it is full the sender waits, so that a pause would limit the rate of the stream.
  */
 export const fullReadBytes = 48 * 1024;
+/** A longer pause brings less at most: it saves little for a stream that is this fast, and the buffer may be smaller. */
+const quietReadBytes = 32 * 1024;
 /** A shorter pause saves nothing, and an initial list takes the longer for it. */
 const pauseMsMin = 5;
 const measureMs = 1_000;
@@ -17,7 +19,7 @@ const measureMs = 1_000;
 export interface Receiver {
   /** It decides on what it has read at this monotonic time or before. */
   readonly decidesBy: (monotonicMs: number) => boolean;
-  /** Nothing that an event could stop is under way or queued. */
+  /** There is nothing that an event could stop. */
   readonly isQuiet: () => boolean;
 }
 
@@ -67,17 +69,15 @@ export class ReadPace {
     return this.#receiver.decidesBy(dueMs) ? 0 : dueMs - nowMs;
   }
 
-  /** Time that the stream takes for {@link fullReadBytes}, at the rate since the last pause; 0: no pause. */
+  /** Time that the stream takes for what a pause may bring, at the rate since the last pause; 0: no pause. */
   #pauseMs(nowMs: number, bytes: number): number {
     const bytesPerMs = (bytes - this.#pausedAtByte) / Math.max(1, nowMs - this.#pausedAtMs);
     this.#pausedAtMs = nowMs;
     this.#pausedAtByte = bytes;
-    const pauseMs = Math.min(this.#readEveryMs, fullReadBytes / Math.max(1, bytesPerMs));
+    const timeFor = (size: number): number => size / Math.max(1, bytesPerMs);
+    const quietMs = this.#receiver.isQuiet() ? Math.min(quietReadEveryMs, timeFor(quietReadBytes)) : 0;
+    const pauseMs = Math.max(Math.min(readEveryMs, timeFor(fullReadBytes)), quietMs);
     return pauseMs < pauseMsMin ? 0 : pauseMs;
-  }
-
-  get #readEveryMs(): number {
-    return this.#receiver.isQuiet() ? quietReadEveryMs : readEveryMs;
   }
 
   /** One read of a busy stream brings many arrivals, whose number is estimated from their size. */
@@ -86,7 +86,8 @@ export class ReadPace {
     const bytesSince = bytes - this.#measuredBytes;
     if (!this.#isBusy) this.#bytesPerArrival = Math.max(1, bytesSince / this.#reads);
     const arrivals = this.#isBusy ? bytesSince / this.#bytesPerArrival : this.#reads;
-    this.#isBusy = arrivals * this.#readEveryMs > busyArrivalsPerPause * elapsedMs;
+    const everyMs = this.#receiver.isQuiet() ? quietReadEveryMs : readEveryMs;
+    this.#isBusy = arrivals * everyMs > busyArrivalsPerPause * elapsedMs;
     this.#measuredAtMs = nowMs;
     this.#measuredBytes = bytes;
     this.#reads = 0;
