@@ -240,6 +240,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a webhook dropped two changes of one node, which were written twice a second while leases were listed: each answer of 200 ended the backoff',
   },
+  {
+    seed: 340003706,
+    found:
+      'when the last policy with early detection was gone, which nodes had answered was remembered, of deleted nodes too',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

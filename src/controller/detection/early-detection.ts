@@ -80,10 +80,17 @@ export class EarlyDetection {
       () => (role === 'leader' ? this.#decide(signal) : this.#report(signal)),
     ];
     while (!signal.aborted) {
-      if (probed.isWanted) await Promise.all(acts.map((act) => this.#repeat(act, signal)));
-      else await this.#settings.wait(Infinity, signal);
-      probed.review();
+      if (!probed.isWanted) {
+        this.#forgetAll();
+        await this.#settings.wait(Infinity, signal);
+      } else await Promise.all(acts.map((act) => this.#repeat(act, signal)));
     }
+  }
+
+  /** Nothing is remembered where no policy wants it: not of nodes that may be deleted meanwhile. */
+  #forgetAll(): void {
+    const { probed, proven, reporter, rounds, witness } = this.#options;
+    for (const part of [probed, proven, reporter, rounds, witness]) part.forgetAll();
   }
 
   /** Why a probed node is not silent yet; undefined: it is none, or is silent, or this replica does not decide. Does not read. */

@@ -46,6 +46,10 @@ export class KnownAnswers {
     this.#known.delete(node);
   }
 
+  forgetAll(): void {
+    this.#known.clear();
+  }
+
   names(): Iterable<string> {
     return this.#known.keys();
   }

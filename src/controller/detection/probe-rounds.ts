@@ -52,6 +52,11 @@ export class ProbeRounds {
     return Math.max(this.#answers.size, this.#options.pods.size);
   }
 
+  forgetAll(): void {
+    this.#answers.forgetAll();
+    this.#options.pods.keepOnly(new Set());
+  }
+
   /** One round; notes what it found of each node. It takes as long as an answer may: two in a row are no single interruption. */
   async run(asked: readonly ProbedNode[], signal: AbortSignal): Promise<void> {
     const { probed, pods, meter, clock } = this.#options;

@@ -94,7 +94,7 @@ export class ProbedNodes {
 
   /** Looks at the nodes that may be probed now. Nothing is looked at where no policy wants it. */
   review(): void {
-    if (!this.isWanted) return this.#forgetAll();
+    if (!this.isWanted) return this.forgetAll();
     this.#scan();
     const due = this.#due.takeDue(this.#options.healthNowMs());
     for (const node of new Set([...due, ...this.#probed.keys()])) this.look(node);
@@ -114,7 +114,7 @@ export class ProbedNodes {
     return heartbeat?.isObserved === true && this.#overdueInMs(heartbeat) > 0;
   }
 
-  #forgetAll(): void {
+  forgetAll(): void {
     this.#probed.clear();
     for (const node of this.#due.keysInOrder()) this.#due.remove(node);
     this.#toScan = [];

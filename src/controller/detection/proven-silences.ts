@@ -30,6 +30,10 @@ export class ProvenSilences {
     return this.#proven.size;
   }
 
+  forgetAll(): void {
+    this.#proven.clear();
+  }
+
   has({ node, heartbeatAtMs }: Pick<ProbedNode, 'node' | 'heartbeatAtMs'>): boolean {
     return this.#proven.get(node)?.heartbeatAtMs === heartbeatAtMs;
   }

@@ -33,6 +33,11 @@ export class WitnessReporter {
     return this.#written.size;
   }
 
+  /** What is written counts for seconds only, and is written again where it is still so. */
+  forgetAll(): void {
+    this.#written = new Map();
+  }
+
   /** Writes the report if it has changed or gets old. Never rejects. */
   async report(unanswered: WitnessReport['unanswered'], signal: AbortSignal): Promise<void> {
     const nowMs = this.#options.clock.monotonicMs();

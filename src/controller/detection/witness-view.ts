@@ -31,6 +31,10 @@ export class WitnessView {
     return this.#report?.unanswered.size ?? 0;
   }
 
+  forgetAll(): void {
+    this.#report = undefined;
+  }
+
   /** An error proves nothing. */
   async read(signal: AbortSignal): Promise<void> {
     const { clock, reports } = this.#options;

@@ -223,6 +223,20 @@ test('without a policy that wants it nothing is dialed; one that comes while the
   assert.equal(world.ready('a-0'), 'Unknown');
 });
 
+test('when no policy wants it any more nothing is remembered, of deleted nodes either', async () => {
+  const network = aNetwork();
+  await using world = network.world;
+  await losePower(network, 'a-0');
+  await world.advance(17);
+  assert.equal(world.ready('a-0'), 'Unknown');
+  const { detection } = world.lifecycle.stages;
+  assert.equal((detection?.size ?? 0) > 0, true);
+  world.changeOptions({ policies: [] });
+  world.removeNode('a-1');
+  await world.advance(2);
+  assert.equal(detection?.size, 0);
+});
+
 test('a new leader leaves Unknown what was silent by probes, and a node that it did not see alive to its grace period', async () => {
   const network = aNetwork();
   await using world = network.world;
