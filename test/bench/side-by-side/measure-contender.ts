@@ -40,7 +40,7 @@ export async function measureContender(stand: Stand, contender: Contender, say: 
     await whileRunning(stand, contender, { graceMs: longGraceMs, collector }, () => Promise.resolve());
   }
   progress('no controller');
-  const baseline = await measureBaseline(stand);
+  const baseline = await measureBaseline(stand, collector);
   let otherCores: readonly number[] = [];
   progress('start and warm-up');
   const steadyPeak = await whileRunning(stand, contender, { graceMs: longGraceMs, collector }, async ({ pid }) => {
@@ -48,7 +48,7 @@ export async function measureContender(stand: Stand, contender: Contender, say: 
       collector.add({ apiStartBytes: sum(socketBytes(pid).values()) / 1e6 });
     });
     progress('heartbeats');
-    otherCores = await measureHeartbeats(stand, { pid, collector, baseline });
+    otherCores = await measureHeartbeats(stand, { pid, collector });
     progress('no heartbeats');
     await measureIdle(stand, { pid, collector, baseline });
   });

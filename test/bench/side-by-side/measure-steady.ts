@@ -13,7 +13,6 @@ const idleSettleMs = 3_000;
 
 /** CPU of the API server while no controller runs: the part of kubelets and of the bench. */
 interface Baseline {
-  readonly perHeartbeatMicros: number;
   readonly idleMsPerSecond: number;
 }
 
@@ -30,14 +29,12 @@ interface Consumption {
 }
 
 /** Measures without a controller. */
-export async function measureBaseline(stand: Stand): Promise<Baseline> {
+export async function measureBaseline(stand: Stand, collector: FigureCollector): Promise<Baseline> {
   const { heartbeatWindowMs, idleWindowMs } = stand.plan;
   const steady = await windows(stand, undefined, heartbeatWindowMs);
   const idle = await whilePaused(stand, () => windows(stand, undefined, idleWindowMs));
-  return {
-    perHeartbeatMicros: median(steady.map(apiServerMicros)),
-    idleMsPerSecond: median(idle.map(apiServerMillis)),
-  };
+  for (const consumption of steady) collector.add({ apiBaseCpu: apiServerMicros(consumption) });
+  return { idleMsPerSecond: median(idle.map(apiServerMillis)) };
 }
 
 interface Measuring {
@@ -49,7 +46,7 @@ interface Measuring {
 /** Returns for each window how many cores other processes used. */
 export async function measureHeartbeats(
   stand: Stand,
-  { pid, collector, baseline }: Measuring,
+  { pid, collector }: Omit<Measuring, 'baseline'>,
 ): Promise<readonly number[]> {
   const measured = await windows(stand, pid, stand.plan.heartbeatWindowMs, () => {
     collector.add({ rss: processFigures(pid).rssBytes / 1e6 });
@@ -58,7 +55,7 @@ export async function measureHeartbeats(
     const { cpuSeconds, bytes, load } = consumption;
     const values = {
       cpuPerHeartbeat: (cpuSeconds * 1e6) / load.renewals,
-      apiCpu: apiServerMicros(consumption) - baseline.perHeartbeatMicros,
+      apiCpu: apiServerMicros(consumption),
       apiBytes: bytes / load.renewals,
     };
     collector.add(values, load, steadyLimits);
