@@ -308,7 +308,7 @@ export class MonitorPass {
     this.#restoreSpentTokens(node, zone);
     recorder.record(nodeRegistered(node));
     decisions.note({ kind: 'node-registered', node: node.name, zone });
-    this.#known.set(node.name, { uid: node.uid, ready: readyOf(node), isSilent: false });
+    this.#remember(node.name, { uid: node.uid, ready: readyOf(node), isSilent: false });
   }
 
   /** Taints added by the previous leader count against the zone's rate: a restart does not refill the bucket. */
@@ -344,15 +344,19 @@ export class MonitorPass {
   #noteReady(node: NodeView, known: KnownNode): void {
     const { ready } = known;
     const was = this.#known.get(node.name)?.ready;
-    this.#known.set(node.name, known);
-    if (ready === 'True') this.#unready.delete(node.name);
-    else this.#unready.add(node.name);
+    this.#remember(node.name, known);
     if (was === ready) return;
     if (ready === 'True') this.#options.decisions.note({ kind: 'node-ready', node: node.name, was: was ?? 'missing' });
     if (ready === 'False') {
       const reason = node.conditions.find((condition) => condition.type === 'Ready')?.reason ?? 'no reason given';
       this.#options.decisions.note({ kind: 'node-not-ready', node: node.name, reason });
     }
+  }
+
+  #remember(name: string, known: KnownNode): void {
+    this.#known.set(name, known);
+    if (known.ready === 'True') this.#unready.delete(name);
+    else this.#unready.add(name);
   }
 
   #evaluateZones(): Evaluation['fullDisruption'] {
