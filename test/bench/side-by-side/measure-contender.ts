@@ -44,9 +44,9 @@ export async function measureContender(stand: Stand, contender: Contender, say: 
   let otherCores: readonly number[] = [];
   progress('start and warm-up');
   const steadyPeak = await whileRunning(stand, contender, { graceMs: longGraceMs, collector }, async ({ pid }) => {
-    await warmedUp(stand, () => {
-      collector.add({ apiStartBytes: sum(socketBytes(pid).values()) / 1e6 });
-    });
+    await sleep(startMs);
+    collector.add({ apiStartBytes: sum(socketBytes(pid).values()) / 1e6 });
+    await warmedUp(stand);
     progress('heartbeats');
     otherCores = await measureHeartbeats(stand, { pid, collector });
     progress('no heartbeats');
@@ -93,9 +93,7 @@ async function whileRunning(
 }
 
 /** Both controllers write an Event about each node when they start, for minutes: it is no cost of heartbeats. */
-async function warmedUp({ client, plan }: Stand, started: () => void): Promise<void> {
-  await sleep(startMs);
-  started();
+async function warmedUp({ client, plan }: Stand): Promise<void> {
   await sleep(plan.warmUpMs - startMs);
   const deadlineMs = performance.now() + eventsMsMax;
   let written = -1;

@@ -22,6 +22,8 @@ interface Consumption {
   readonly apiServerCpuSeconds: number;
   /** Between the controller and the API server. */
   readonly bytes: number;
+  /** Resident memory of the controller at the end. */
+  readonly rssBytes: number;
   readonly seconds: number;
   readonly load: LoadFigures;
   /** cores that processes used which are not part of the bench. */
@@ -48,11 +50,10 @@ export async function measureHeartbeats(
   stand: Stand,
   { pid, collector }: Omit<Measuring, 'baseline'>,
 ): Promise<readonly number[]> {
-  const measured = await windows(stand, pid, stand.plan.heartbeatWindowMs, () => {
-    collector.add({ rss: processFigures(pid).rssBytes / 1e6 });
-  });
+  const measured = await windows(stand, pid, stand.plan.heartbeatWindowMs);
   for (const consumption of measured) {
-    const { cpuSeconds, bytes, load } = consumption;
+    const { cpuSeconds, bytes, rssBytes, load } = consumption;
+    collector.add({ rss: rssBytes / 1e6 });
     const values = {
       cpuPerHeartbeat: (cpuSeconds * 1e6) / load.renewals,
       apiCpu: apiServerMicros(consumption),
@@ -90,16 +91,10 @@ async function whilePaused<T>({ load }: Stand, measure: () => Promise<T>): Promi
 }
 
 /** `pid`: the controller, if one runs. */
-async function windows(
-  stand: Stand,
-  pid: number | undefined,
-  windowMs: number,
-  atEnd?: () => void,
-): Promise<readonly Consumption[]> {
+async function windows(stand: Stand, pid: number | undefined, windowMs: number): Promise<readonly Consumption[]> {
   const measured: Consumption[] = [];
   for (let window = 0; window < stand.plan.windows; window += 1) {
     measured.push(await consume(stand, pid, windowMs));
-    atEnd?.();
   }
   return measured;
 }
@@ -115,6 +110,7 @@ async function consume(stand: Stand, pid: number | undefined, windowMs: number):
     cpuSeconds: after.own - before.own,
     apiServerCpuSeconds: after.apiServer - before.apiServer,
     bytes: bytesBetween(before.sockets, after.sockets),
+    rssBytes: after.rssBytes,
     seconds,
     load: await stand.load.figures(),
     otherCores: Math.max(0, otherSeconds / seconds),
@@ -123,11 +119,12 @@ async function consume(stand: Stand, pid: number | undefined, windowMs: number):
 
 /** CPU in seconds. */
 function readCounters({ pids, plane }: Stand, pid: number | undefined) {
-  const own = pid === undefined ? 0 : processFigures(pid).cpuSeconds;
+  const { cpuSeconds: own, rssBytes } = pid === undefined ? { cpuSeconds: 0, rssBytes: 0 } : processFigures(pid);
   const others = pids.reduce((sum, each) => sum + processFigures(each).cpuSeconds, 0);
   return {
     atMs: performance.now(),
     own,
+    rssBytes,
     known: own + others,
     apiServer: processFigures(plane.pids.apiServer ?? Number.NaN).cpuSeconds,
     machine: machineBusySeconds(),
