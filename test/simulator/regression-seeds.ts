@@ -245,6 +245,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'when the last policy with early detection was gone, which nodes had answered was remembered, of deleted nodes too',
   },
+  {
+    seed: 1258321097,
+    found:
+      'nothing in the controller: a kubelet that came back ended a stuck pod before its node was Ready again, and a checker had counted it',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

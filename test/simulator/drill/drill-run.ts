@@ -80,9 +80,10 @@ export class DrillRun {
   check(): void {
     const { world, heartbeats, report } = this.#options;
     const { nowMs } = world.timeline;
-    const miscount = this.#drill?.stuckPods && findStuckMiscount(world, this.#drill.stuckPods);
+    const sinceMs = nowMs - this.#fromMs;
+    const miscount = this.#drill?.stuckPods && findStuckMiscount(world, this.#drill.stuckPods, sinceMs);
     if (miscount !== undefined) report('stuck-pods-are-counted', this.#drill?.stuckPods?.node ?? '', miscount);
-    if (this.#drill?.mayBeLate === true || nowMs - this.#fromMs < countedMs) return;
+    if (this.#drill?.mayBeLate === true || sinceMs < countedMs) return;
     const nodes: readonly Node[] = world.storage.list('nodes');
     const counted = this.#counted(nodes);
     if (counted === undefined) return;

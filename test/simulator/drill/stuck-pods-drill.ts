@@ -44,11 +44,16 @@ export function planStuckPodsDrill(random: Random, cluster: DrillCluster): Drill
   };
 }
 
-/** The leader's number of stuck pods is not that of the pods that are; undefined: it is. */
+/**
+ * The leader's number of stuck pods is not that of the pods that are, `sinceMs` after the drill began. Undefined: it is,
+ * or the silence has ended: a kubelet ends pods before its node is Ready again.
+ */
 export function findStuckMiscount(
   world: World,
-  { node, timeoutMs }: NonNullable<Drill['stuckPods']>,
+  { node, timeoutMs, untilMs }: NonNullable<Drill['stuckPods']>,
+  sinceMs: number,
 ): string | undefined {
+  if (sinceMs >= untilMs) return undefined;
   const meter = world.leader()?.run?.meter;
   const silent: Node | undefined = world.storage.get('nodes', { name: node });
   if (meter === undefined || silent === undefined || isReady(silent)) return undefined;
