@@ -250,6 +250,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: a kubelet that came back ended a stuck pod before its node was Ready again, and a checker had counted it',
   },
+  {
+    seed: 520006677,
+    found:
+      'nothing in the controller: a silence that probes had proven was counted for 0.3 s before its state was written, and a checker counted states',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

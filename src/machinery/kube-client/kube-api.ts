@@ -173,7 +173,9 @@ export class HttpKubeApi implements KubeReader, KubeWriter, PodBinder {
   ): Promise<KubeObject> {
     const path = pathOf(resource, name, options.subresource);
     const contentType = patchContentTypes[patch.type];
-    return this.#write({ ...options, method: 'PATCH', path, body: JSON.stringify(patch.body), contentType });
+    const body = JSON.stringify(patch.body);
+    const accept = this.#accept(resource);
+    return this.#write({ ...options, method: 'PATCH', path, body, contentType, accept }, resource);
   }
 
   /** All options are in the body: with a body the API server ignores the query (apiserver `DeleteResource`). */
@@ -187,7 +189,8 @@ export class HttpKubeApi implements KubeReader, KubeWriter, PodBinder {
     });
     const path = pathOf(resource, name);
     const contentType = 'application/json';
-    const request = { method: 'DELETE', path, signal, body, contentType, stillWanted, lane } as const;
+    const accept = this.#accept(resource);
+    const request = { method: 'DELETE', path, signal, body, contentType, accept, stillWanted, lane } as const;
     await this.#transport.send(request, ({ chunks }) => readBody(chunks, this.#bodyBytesMax));
   }
 
@@ -242,10 +245,11 @@ export class HttpKubeApi implements KubeReader, KubeWriter, PodBinder {
     });
   }
 
-  async #write(request: HttpRequest): Promise<KubeObject> {
+  /** `resource`: of a request that accepts protobuf. */
+  async #write(request: HttpRequest, resource?: ResourceName): Promise<KubeObject> {
     const path = `${request.path}${formatQuery({ fieldManager: this.#fieldManager })}`;
     const write = { contentType: 'application/json', ...request, path };
-    return this.#transport.send(write, (answer) => this.#decoder.readWritten(answer, this.#bodyBytesMax));
+    return this.#transport.send(write, (answer) => this.#decoder.readObject(resource, answer, this.#bodyBytesMax));
   }
 }
 

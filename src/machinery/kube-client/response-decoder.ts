@@ -23,13 +23,9 @@ export class ResponseDecoder {
   /** Created on first use: its caches take megabytes, and JSON needs none. */
   #createdEnvelope: ProtobufEnvelope | undefined;
 
-  /** The response to a write, which is always JSON. */
-  async readWritten({ chunks }: HttpResponse, bytesMax: number): Promise<KubeObject> {
-    return parseObject((await readBody(chunks, bytesMax)).toString('utf8'));
-  }
-
+  /** `resource`: of a request that accepts protobuf; undefined: the response is JSON. */
   async readObject(
-    resource: ResourceName,
+    resource: ResourceName | undefined,
     { contentType, chunks }: HttpResponse,
     bytesMax: number,
   ): Promise<KubeObject> {
@@ -83,11 +79,11 @@ function parseObject(text: string): KubeObject {
   throw new ApiError({ reason: 'internal', message: 'the response is not an API object' });
 }
 
-function protobufResource(resource: ResourceName): ProtobufResource {
-  if (isProtobufResource(resource)) return resource;
+function protobufResource(resource: ResourceName | undefined): ProtobufResource {
+  if (resource !== undefined && isProtobufResource(resource)) return resource;
   throw new ApiError({
     reason: 'internal',
-    message: `${resource}: the response has the content type ${protobufType}, which was not requested`,
+    message: `${resource ?? 'a write'}: the response has the content type ${protobufType}, which was not requested`,
   });
 }
 

@@ -42,7 +42,7 @@ describe('the encoding of responses', () => {
     await plain.close();
   });
 
-  test('protobuf for supported resources, JSON for other resources and for writes', async () => {
+  test('protobuf for supported resources, JSON for others and for what is written back', async () => {
     const both = `${protobufType},${jsonType}`;
     serve('nodes-bare.json', jsonType);
     for (const resource of ['nodes', 'pods', 'leases'] as const) {
@@ -54,6 +54,15 @@ describe('the encoding of responses', () => {
     await api.get('daemonsets', { namespace: 'n', name: 'bare' }, { signal });
     assert.equal(accepted(), jsonType);
     await api.patch('nodes', { name: 'bare' }, { type: 'merge', body: {} }, { signal });
+    assert.equal(accepted(), both);
+    await api.delete('pods', { namespace: 'n', name: 'bare' }, { uid: 'u', signal });
+    assert.equal(accepted(), both);
+    await api.patch('daemonsets', { namespace: 'n', name: 'bare' }, { type: 'merge', body: {} }, { signal });
+    assert.equal(accepted(), jsonType);
+    const lease = { metadata: { namespace: 'n', name: 'bare' } };
+    await api.create('leases', lease, { signal });
+    assert.equal(accepted(), jsonType);
+    await api.replace('leases', lease, { signal });
     assert.equal(accepted(), jsonType);
   });
 
@@ -66,6 +75,9 @@ describe('the encoding of responses', () => {
     test(`${contentType} is decoded by its Content-Type`, async () => {
       serve(name, contentType);
       assert.equal((await api.get('nodes', { name: 'bare' }, { signal })).metadata.name, 'bare');
+      const patch = { type: 'merge', body: {} } as const;
+      assert.equal((await api.patch('nodes', { name: 'bare' }, patch, { signal })).metadata.name, 'bare');
+      await api.delete('nodes', { name: 'bare' }, { uid: 'u', signal });
     });
   }
 
@@ -76,9 +88,12 @@ describe('the encoding of responses', () => {
     test(`an error response as ${contentType} is decoded`, async () => {
       serve(name, contentType, 404);
       const refused = { name: 'ApiError', reason: 'not-found', code: 404 };
+      const pod = { namespace: 'n', name: 'unknown' };
       await assert.rejects(api.get('nodes', { name: 'unknown' }, { signal }), refused);
       await assert.rejects(api.list('pods', { signal }), refused);
       await assert.rejects(api.watch('leases', { signal }), refused);
+      await assert.rejects(api.patch('pods', pod, { type: 'merge', body: {} }, { signal }), refused);
+      await assert.rejects(api.delete('pods', pod, { uid: 'u', signal }), refused);
     });
   }
 

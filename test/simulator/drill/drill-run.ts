@@ -91,8 +91,10 @@ export class DrillRun {
     const isSteady = nodes.every((node) => {
       const { name = '' } = node.metadata;
       const lastMs = this.#record.nodes.get(name)?.states.findLast(isTransition)?.atMs ?? 0;
-      const hasRenewed =
-        heartbeats.longestSilenceMs(name, nowMs - countedMs) < nodeMonitorGracePeriodMs - countedMs / 2;
+      // A silence that probes have proven counts before its state is written.
+      const { earliestMs = Infinity } = policyOf(node.metadata, world.config.policies)?.detection ?? {};
+      const silentMsMax = Math.min(nodeMonitorGracePeriodMs - countedMs / 2, earliestMs);
+      const hasRenewed = heartbeats.longestSilenceMs(name, nowMs - countedMs) < silentMsMax;
       return nowMs - lastMs > countedMs && (!isReady(node) || hasRenewed);
     });
     const hasAll =
