@@ -8,6 +8,8 @@ interface ProcessFigures {
   /** User and system time. */
   readonly cpuSeconds: number;
   readonly rssBytes: number;
+  /** Resident memory without pages of files, which processes share and the kernel can take back. */
+  readonly privateBytes: number;
   /** Peak resident memory. */
   readonly peakRssBytes: number;
 }
@@ -17,6 +19,7 @@ export function processFigures(pid: number): ProcessFigures {
   return {
     cpuSeconds: exactCpuSeconds(pid) ?? tickedCpuSeconds(pid),
     rssBytes: kibibytes(status, 'VmRSS') * 1_024,
+    privateBytes: kibibytes(status, 'RssAnon') * 1_024,
     peakRssBytes: kibibytes(status, 'VmHWM') * 1_024,
   };
 }

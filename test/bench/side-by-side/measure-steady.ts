@@ -24,6 +24,7 @@ interface Consumption {
   readonly bytes: number;
   /** Resident memory of the controller at the end. */
   readonly rssBytes: number;
+  readonly privateBytes: number;
   readonly seconds: number;
   readonly load: LoadFigures;
   /** cores that processes used which are not part of the bench. */
@@ -52,8 +53,8 @@ export async function measureHeartbeats(
 ): Promise<readonly number[]> {
   const measured = await windows(stand, pid, stand.plan.heartbeatWindowMs);
   for (const consumption of measured) {
-    const { cpuSeconds, bytes, rssBytes, load } = consumption;
-    collector.add({ rss: rssBytes / 1e6 });
+    const { cpuSeconds, bytes, rssBytes, privateBytes, load } = consumption;
+    collector.add({ rss: rssBytes / 1e6, privateRss: privateBytes / 1e6 });
     const values = {
       cpuPerHeartbeat: (cpuSeconds * 1e6) / load.renewals,
       apiCpu: apiServerMicros(consumption),
@@ -111,20 +112,24 @@ async function consume(stand: Stand, pid: number | undefined, windowMs: number):
     apiServerCpuSeconds: after.apiServer - before.apiServer,
     bytes: bytesBetween(before.sockets, after.sockets),
     rssBytes: after.rssBytes,
+    privateBytes: after.privateBytes,
     seconds,
     load: await stand.load.figures(),
     otherCores: Math.max(0, otherSeconds / seconds),
   };
 }
 
+const noFigures = { cpuSeconds: 0, rssBytes: 0, privateBytes: 0 } as const;
+
 /** CPU in seconds. */
 function readCounters({ pids, plane }: Stand, pid: number | undefined) {
-  const { cpuSeconds: own, rssBytes } = pid === undefined ? { cpuSeconds: 0, rssBytes: 0 } : processFigures(pid);
+  const { cpuSeconds: own, rssBytes, privateBytes } = pid === undefined ? noFigures : processFigures(pid);
   const others = pids.reduce((sum, each) => sum + processFigures(each).cpuSeconds, 0);
   return {
     atMs: performance.now(),
     own,
     rssBytes,
+    privateBytes,
     known: own + others,
     apiServer: processFigures(plane.pids.apiServer ?? Number.NaN).cpuSeconds,
     machine: machineBusySeconds(),

@@ -19,6 +19,7 @@ const definitions = define({
   apiIdleCpu: { title: 'API server: CPU for the controller without heartbeats', unit: 'ms/s', digits: 1 },
   apiStartBytes: { title: 'API server: bytes of the start', unit: 'MB', digits: 1 },
   rss: { title: 'RSS after warm-up', unit: 'MB', digits: 0 },
+  privateRss: { title: 'RSS after warm-up, without pages of files', unit: 'MB', digits: 0 },
   peakRss: { title: 'RSS, peak', unit: 'MB', digits: 0 },
   detectionP50: { title: 'expiry to Unknown, p50', unit: 's', digits: 3 },
   detectionP99: { title: 'expiry to Unknown, p99', unit: 's', digits: 3 },
