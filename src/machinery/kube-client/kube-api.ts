@@ -245,7 +245,7 @@ export class HttpKubeApi implements KubeReader, KubeWriter, PodBinder {
     });
   }
 
-  /** `resource`: of a request that accepts protobuf. */
+  /** `resource`: undefined where only JSON is requested. */
   async #write(request: HttpRequest, resource?: ResourceName): Promise<KubeObject> {
     const path = `${request.path}${formatQuery({ fieldManager: this.#fieldManager })}`;
     const write = { contentType: 'application/json', ...request, path };

@@ -23,7 +23,7 @@ export class ResponseDecoder {
   /** Created on first use: its caches take megabytes, and JSON needs none. */
   #createdEnvelope: ProtobufEnvelope | undefined;
 
-  /** `resource`: of a request that accepts protobuf; undefined: the response is JSON. */
+  /** `resource`: undefined where only JSON was requested. */
   async readObject(
     resource: ResourceName | undefined,
     { contentType, chunks }: HttpResponse,
