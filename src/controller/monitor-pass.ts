@@ -15,6 +15,7 @@ import type { HealthRecord } from './health/health-record.ts';
 import type { HealthAssessment } from './health/health-table.ts';
 import { allNodesHealthDuration, uncoveredNodes, unnoticedSilentNodes } from './health/metrics.ts';
 import type { SilenceAnswer, Suspect } from './health/silence-confirmer.ts';
+import { graceOfUnknown } from './outage/estimate-silences.ts';
 import { healthTaintsOf } from './tainting/decide-taints.ts';
 import type { Evaluation, ZoneChange } from './zones/zone-table.ts';
 import type { Now } from './model/node-state.ts';
@@ -290,16 +291,20 @@ export class MonitorPass {
     const counts =
       !isExcludedFromDisruption(node.labels) && !(assessment.kind === 'silent' && assessment.rule === 'startup');
     const isMarked = !(assessment.kind === 'silent' && assessment.conditions.length > 0);
-    const graceMs =
+    const currentMs =
       assessment.kind === 'silent' ? assessment.graceMs : policies.current(node.name).nodeMonitorGracePeriodMs;
-    const agoMs = isMarked ? Math.max(0, now.wallMs - unknownSinceMs(node, now.wallMs)) : assessment.silentMs - graceMs;
+    const agoMs = isMarked
+      ? Math.max(0, now.wallMs - unknownSinceMs(node, now.wallMs))
+      : assessment.silentMs - currentMs;
     const lease = leases.get(node.name);
     const record = health.get(node.name);
     const renewedAtMs = unobservedRenewalMs(record, lease, now);
+    const known = { atMs: now.monotonicMs - agoMs, graceMs: currentMs, renewedAtMs };
+    const graceMs = isMarked ? graceOfUnknown(known, policies.earliestOf(node.name)) : currentMs;
     const isControlPlane = isControlPlaneNode(node.labels);
     const windowMs = renewsWithinMs({ intervalsMs: record?.intervalsMs ?? [], lease, graceMs });
-    const silence = { zone: zoneOf(node.labels), atMs: now.monotonicMs - agoMs, graceMs, windowMs };
-    outage.markSilent(node.name, { ...silence, isControlPlane, isMarked, renewedAtMs }, counts);
+    const silence = { ...known, zone: zoneOf(node.labels), graceMs, windowMs };
+    outage.markSilent(node.name, { ...silence, isControlPlane, isMarked }, counts);
   }
 
   #register(node: NodeView): void {

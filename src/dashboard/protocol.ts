@@ -64,8 +64,8 @@ export interface PendingEviction {
 export interface PolicyRow {
   readonly name: string;
   readonly mode: string;
-  /** Windows of its schedules that have begun. */
-  readonly windows: readonly string[];
+  /** Windows of its schedules that have begun; missing: the server is older than schedules. */
+  readonly windows?: readonly string[];
   readonly nodes: number;
   readonly unhealthy: number;
   readonly held: number;

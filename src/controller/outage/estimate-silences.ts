@@ -63,6 +63,17 @@ interface SilenceTimes {
   readonly heartbeatAtMs: number;
 }
 
+/**
+ * The grace period after which a node that was found Unknown became so. Where probes may show a silence from `earliestMs` on, it
+ * may have been as short as that; by how much, its lease shows.
+ */
+export function graceOfUnknown(
+  { atMs, graceMs, renewedAtMs }: Pick<ObservedSilence, 'atMs' | 'graceMs' | 'renewedAtMs'>,
+  earliestMs = graceMs,
+): number {
+  return renewedAtMs === undefined ? graceMs : Math.min(graceMs, Math.max(earliestMs, atMs - renewedAtMs));
+}
+
 /** Estimated from other nodes; never later than known. */
 export function estimateSilence(
   { atMs, graceMs, renewedAtMs, isMarked }: ObservedSilence,

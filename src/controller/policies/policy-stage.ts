@@ -94,6 +94,12 @@ export class PolicyStage extends NodePolicies {
     return selection.kind === 'policy' ? selection.policy.outOfService : undefined;
   }
 
+  /** The silence of this node that probes may show before its grace period ends; undefined: its policy has no early detection. */
+  earliestOf(node: string): number | undefined {
+    const selection = this.selectionOf(node);
+    return selection.kind === 'policy' ? selection.policy.detection?.earliestMs : undefined;
+  }
+
   /** How long after they were due the Eviction API may hold pods of this node while it is reachable; undefined: it is not used. */
   evictReachableOf(node: string): ReachableEviction | undefined {
     const { evictReachableTimeoutMs } = this.#options.options.current();

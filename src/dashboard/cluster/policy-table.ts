@@ -20,7 +20,7 @@ export function PolicyTable({ policies }: { readonly policies: readonly PolicyRo
   );
 }
 
-function row({ name, mode, windows, nodes, unhealthy, held, breaker }: PolicyRow): JSX.Element {
+function row({ name, mode, windows = [], nodes, unhealthy, held, breaker }: PolicyRow): JSX.Element {
   return h(
     'tr',
     { key: name },

@@ -15,8 +15,11 @@ export interface Plan extends ClusterSize {
 
 /** Of the windows with and without heartbeats, in which no node may expire. */
 export const longGraceMs = 3_600_000;
-/** Of the windows in which nodes expire. Nodes renew every 10 s. */
-export const shortGraceMs = 15_000;
+/**
+ * Of the windows in which nodes expire. Nodes renew every 10 s: with less than two and a half intervals, nlc taints a silent node only
+ * when it knows whether its neighbours renew (docs/decisions/0011), which no default comes to.
+ */
+export const shortGraceMs = 30_000;
 
 const batchNodesMax = 40;
 

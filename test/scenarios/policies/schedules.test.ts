@@ -91,7 +91,7 @@ test('the windows that have begun are counted, and shown by status and dashboard
   assert.deepEqual([counted('shop'), counted('other')], [1, undefined]);
   const shown = /\* \* \* \* \* UTC until \d{4}-/u;
   assert.match(describeStatus(statusOf(world)), /shop: mode Detect, applies to 3 nodes; .*in the window \* \*/u);
-  assert.match(mirror.state?.cluster.policies[0]?.windows.join(' ') ?? '', shown);
+  assert.match(mirror.state?.cluster.policies[0]?.windows?.join(' ') ?? '', shown);
   world.changeOptions({ policies: [] });
   await world.advance(2);
   assert.equal(counted('shop'), undefined);

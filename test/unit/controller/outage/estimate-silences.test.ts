@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   estimateSilence,
+  graceOfUnknown,
   measureRenewalDelays,
   type ObservedSilence,
 } from '../../../../src/controller/outage/estimate-silences.ts';
@@ -78,4 +79,31 @@ test('the last heartbeat of a node whose grace period was lengthened since is th
   const lengthened = found(2_000, 54_000, 600_000);
   const delays = measureRenewalDelays([lengthened, found(0, 51_000, 50_000)], windowMs);
   assert.deepEqual(estimateSilence(lengthened, delays, windowMs), { atMs: 54_000, heartbeatAtMs: 3_000 });
+});
+
+const graces: readonly (readonly [
+  title: string,
+  renewedAtMs: number | undefined,
+  earliestMs: number | undefined,
+  graceMs: number,
+])[] = [
+  ['without early detection: its grace period', 45_000, undefined, 40_000],
+  ['without a lease: its grace period', undefined, 15_000, 40_000],
+  ['shown by probes: the time since its last renewal', 43_000, 15_000, 17_000],
+  ['not before probes may show it, if the clock of its kubelet is ahead', 55_000, 15_000, 15_000],
+  ['written late: its grace period', 0, 15_000, 40_000],
+];
+
+for (const [title, renewedAtMs, earliestMs, expectedMs] of graces) {
+  test(`the grace period after which a node was found Unknown: ${title}`, () => {
+    assert.equal(graceOfUnknown({ atMs: 60_000, graceMs: 40_000, renewedAtMs }, earliestMs), expectedMs);
+  });
+}
+
+test('a node that became Unknown early does not date the silence of its peers', () => {
+  const early = { ...found(30_000, 45_000, 40_000), graceMs: graceOfUnknown(found(30_000, 45_000, 40_000), 15_000) };
+  const peer = { zone: 'a', graceMs: 40_000, windowMs, atMs: 120_000, renewedAtMs: 31_000 };
+  const delays = measureRenewalDelays([early, peer], windowMs);
+  assert.deepEqual(estimateSilence(peer, delays, windowMs), { atMs: 71_000, heartbeatAtMs: 31_000 });
+  assert.equal(estimateSilence(early, delays, windowMs).heartbeatAtMs, 30_000);
 });
