@@ -114,6 +114,13 @@ export class NodeHolds implements Holds, HoldReader {
     return holdsOf(this.evidenceOf(node), acts, this.#nowMs());
   }
 
+  /** Whether anything but a breaker keeps a node from being emptied, or, where that has begun, its pods from being evicted. */
+  isHeldBesidesBreaker(node: string, hasBegun: boolean): boolean {
+    const act: Act = hasBegun ? 'delete-for-health' : 'add-no-execute';
+    for (const { kind, endsBy } of this.of(node, act)) if (kind !== 'breaker' && endsBy !== 'live-read') return true;
+    return false;
+  }
+
   ofPod(node: string, pod: string, act: Act): Iterable<Hold> {
     const place: Place = { pod, besides: 'evicted' };
     return holdsOf(new NodeHoldEvidence(node, this.#stages, this.#options, place), [act], this.#nowMs());

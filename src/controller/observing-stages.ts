@@ -21,6 +21,7 @@ import { type HoldingStages, NodeHolds } from './node-holds.ts';
 import { renewsWithinMs } from './model/renewals.ts';
 import type { ObservedSilence } from './outage/estimate-silences.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
+import type { Drain } from './policies/overflow-nodes.ts';
 import { PolicyStage } from './policies/policy-stage.ts';
 import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
 import { AwaitedHeartbeats, type NodeHeartbeats, type UnknownSince } from './zones/awaited-heartbeats.ts';
@@ -65,7 +66,8 @@ export function buildObservingStages(options: NodeLifecycleOptions, beingTainted
     return health.evaluate(node, healthNow()).kind !== 'silent';
   };
   const healthNowMs = (): number => freshness.nowMs();
-  const policies = buildPolicies(sources, options, { isAlive, isHealthy, beingTainted, healthNowMs });
+  const isHeld = (name: string, drain: Drain): boolean => holds.isHeldBesidesBreaker(name, drain === 'begun');
+  const policies = buildPolicies(sources, options, { isAlive, isHealthy, beingTainted, isHeld, healthNowMs });
   const canary = buildCanary(policies, options);
   const freshness = buildFreshness({ ...sources, policies, canary }, options);
   const health = new HealthTable(policies);
@@ -102,7 +104,10 @@ function buildSources({ informers, clock, logger, meter }: NodeLifecycleOptions)
 function buildPolicies(
   { nodes, decisions, alarm }: Sources,
   options: NodeLifecycleOptions,
-  states: Pick<ConstructorParameters<typeof PolicyStage>[0], 'isAlive' | 'isHealthy' | 'beingTainted' | 'healthNowMs'>,
+  states: Pick<
+    ConstructorParameters<typeof PolicyStage>[0],
+    'isAlive' | 'isHealthy' | 'beingTainted' | 'isHeld' | 'healthNowMs'
+  >,
 ): PolicyStage {
   const { informers, recorders } = options;
   const policies: PolicyStage = new PolicyStage({

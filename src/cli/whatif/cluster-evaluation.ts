@@ -68,6 +68,8 @@ export class ClusterEvaluation {
         options.namespaceAutonomy === true && state.autonomousNamespaces?.has(namespace) === true,
       podsOn: (name) => state.pods.get(name) ?? [],
       beingTainted: () => this.#beingTainted,
+      // No place is given within the moment that is evaluated.
+      isHeld: () => false,
       onBreakerChange: ignore,
       decisions: { note: ignore },
       recorder: { record: ignore },

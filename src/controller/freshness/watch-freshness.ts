@@ -22,7 +22,7 @@ interface WatchFreshnessOptions {
   readonly options: Live<Pick<ControllerOptions, 'nodeMonitorGracePeriodMs' | 'staleWatchHoldMs'>>;
   readonly leases: Pick<Informer<unknown>, 'status' | 'relist' | 'noticeServerVersion'>;
   readonly nodes: Pick<Informer<unknown>, 'status' | 'relist'>;
-  readonly pods: Pick<Informer<unknown>, 'status'>;
+  readonly pods: Pick<Informer<unknown>, 'status' | 'relist'>;
   readonly live: Pick<LiveLeases, 'probe'>;
   /** Reports whether the lease watch lags; absent where the canary is disabled. */
   readonly canary?: { isBehind(): boolean } | undefined;
@@ -36,6 +36,9 @@ interface WatchFreshnessOptions {
   readonly clock: Clock;
 }
 
+/** A list of all pods costs the API server more than one of nodes or leases. */
+const listPodsEveryMs = 60_000;
+
 const staleReasons: readonly StaleReason[] = ['no-contact', 'streams-not-open', 'stream-behind', 'observing'];
 
 export class WatchFreshness implements Freshness {
@@ -46,6 +49,7 @@ export class WatchFreshness implements Freshness {
   readonly #frameFallback = new FrameFallback();
   readonly #stale = new StaleTime();
   readonly #podsStale = new StaleTime();
+  #podsRequestedAtMs = -Infinity;
   /** When the last successful probe was sent. */
   #answeredAtMs = -Infinity;
   #reported: { readonly reason: StaleReason; readonly sinceMs: number; readonly staleMs: number } | undefined;
@@ -250,12 +254,23 @@ export class WatchFreshness implements Freshness {
     this.#frameFallback.take(this.#frameAtMs(), nowMs);
     const { staleWatchHoldMs } = this.#options.options.current();
     this.#podsStale.note(!this.#isPodWatchOpen(), staleWatchHoldMs, nowMs);
+    this.#listPods(nowMs);
     this.#stale.note(why !== undefined, staleWatchHoldMs, nowMs);
     if (!this.#stale.exceedsHold) return this.#endFallbacks();
     if (why === undefined) return;
     const staleMs = nowMs - (this.#stale.sinceMs ?? nowMs);
     if (this.#framesFlow()) this.#fallBackToFrames(why, staleMs);
     else this.#fallBackToLists(why, staleMs);
+  }
+
+  /** Pods that no watch shows would neither be marked nor evicted: lists show them. */
+  #listPods(nowMs: number): void {
+    const { pods } = this.#options;
+    const listAgeMs = nowMs - (pods.status().lastListAtMs ?? -Infinity);
+    const isDue = Math.min(listAgeMs, nowMs - this.#podsRequestedAtMs) >= listPodsEveryMs;
+    if (!isDue || this.#isPodWatchOpen() || !this.#podsStale.exceedsHold) return;
+    this.#podsRequestedAtMs = nowMs;
+    pods.relist();
   }
 
   /** Whether frames come. Only those that arrived while stale are evidence: a frozen API server sends none. */

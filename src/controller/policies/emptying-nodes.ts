@@ -16,6 +16,7 @@ import type { Live } from '../../machinery/ports/live.ts';
 import type { NodeSource } from '../model/commands.ts';
 import type { EmptyingStatus, NodePolicy } from '../model/policy.ts';
 import type { NodePolicies, PolicyOptions } from './node-policies.ts';
+import type { Drain } from './overflow-nodes.ts';
 
 export interface EmptyingNodesOptions {
   readonly options: Live<Pick<PolicyOptions, 'policies'>>;
@@ -73,6 +74,13 @@ export class EmptyingNodes {
       return !mayCount || this.#others(policy, name) >= policy.maxConcurrentEvictions;
     });
     return full && { policy: full.name, max: full.maxConcurrentEvictions };
+  }
+
+  /** What a node that is not healthy has left to evict for that, whether its policy has a maximum or not. */
+  drainOf(name: string): Drain {
+    if (this.#isEmptied(name)) return 'begun';
+    const node = this.#options.nodes.get(name);
+    return node !== undefined && this.#evicts(name, [nextTaint(node)]) ? 'waiting' : 'nothing';
   }
 
   /** Records that a node is about to get a NoExecute taint for its health, and whether it waits for a place. */

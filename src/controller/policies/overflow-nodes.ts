@@ -1,6 +1,8 @@
 import type { OverflowRule } from '../model/policy.ts';
 
 const hourMs = 3_600_000;
+/** The end of other holds is no event: a place that all of them keep free is offered again after this time. */
+const lookAgainMs = 5_000;
 
 /** An unhealthy node of a policy whose breaker is open. */
 export interface WaitingNode {
@@ -11,10 +13,20 @@ export interface WaitingNode {
   readonly sinceMs: number;
 }
 
+/** What a node that may be emptied has left: pods that are being evicted, pods that would be, or none. */
+export type Drain = 'begun' | 'waiting' | 'nothing';
+
+/** Asked only when a place is free, as it costs more than the rest. */
+export interface OverflowQuestions {
+  readonly drainOf: (node: string) => Drain;
+  /** Something besides the breaker of this policy keeps the node from being emptied. */
+  readonly isHeld: (node: string, drain: Drain) => boolean;
+}
+
 interface Overflow {
   /** Nodes that may be emptied although the breaker is open. */
   readonly admitted: Set<string>;
-  /** Time at which the next one may be, on the health clock. */
+  /** Time at which the next one may be, or at which all are looked at again because something held each; on the health clock. */
   nextAtMs: number;
 }
 
@@ -27,24 +39,28 @@ export class OverflowNodes {
 
   /**
    * The breaker of this policy is open, and these are its unhealthy nodes. Admits one if its time has come, which does not add up while
-   * none waits. Returns its name. `nowMs`: health clock.
+   * none waits or something else holds each of them. Returns its name. `nowMs`: health clock.
    */
   observe(
     policy: string,
     { ratePerHour, order = 'severity' }: OverflowRule,
-    nodes: readonly WaitingNode[],
-    nowMs: number,
+    {
+      nodes,
+      nowMs,
+      ...questions
+    }: { readonly nodes: readonly WaitingNode[]; readonly nowMs: number } & OverflowQuestions,
   ): string | undefined {
     const intervalMs = hourMs / ratePerHour;
     const overflow = this.#ensure(policy, nowMs + intervalMs);
     const names = new Set(nodes.map(({ name }) => name));
     for (const name of overflow.admitted) if (!names.has(name)) overflow.admitted.delete(name);
     overflow.nextAtMs = Math.min(overflow.nextAtMs, nowMs + intervalMs); // the rate may be higher now
-    const [first] = nodes.filter(({ name }) => !overflow.admitted.has(name)).toSorted(compare[order]);
-    if (first === undefined || nowMs < overflow.nextAtMs) return undefined;
-    overflow.admitted.add(first.name);
-    overflow.nextAtMs = nowMs + intervalMs;
-    return first.name;
+    const waiting = nodes.filter(({ name }) => !overflow.admitted.has(name));
+    if (waiting.length === 0 || nowMs < overflow.nextAtMs) return undefined;
+    const next = selectNext(waiting, order, questions);
+    overflow.nextAtMs = nowMs + (next === undefined ? Math.min(intervalMs, lookAgainMs) : intervalMs);
+    if (next !== undefined) overflow.admitted.add(next);
+    return next;
   }
 
   #ensure(policy: string, firstAtMs: number): Overflow {
@@ -74,6 +90,24 @@ export class OverflowNodes {
     return this.#overflows.get(policy)?.nextAtMs ?? Infinity;
   }
 }
+
+/**
+ * The first node that nothing else holds. Those that are being emptied come first, as others may wait for them, and those without
+ * anything to evict last: a new leader admitted none of them, and what it found empty would take the places of the others.
+ */
+function selectNext(
+  waiting: readonly WaitingNode[],
+  order: NonNullable<OverflowRule['order']>,
+  { drainOf, isHeld }: OverflowQuestions,
+): string | undefined {
+  return waiting
+    .map((node) => ({ ...node, drain: drainOf(node.name) }))
+    .sort((a, b) => drains.indexOf(a.drain) - drains.indexOf(b.drain) || compare[order](a, b))
+    .find(({ name, drain }) => !isHeld(name, drain))?.name;
+}
+
+/** In the order in which places are given. */
+const drains: readonly Drain[] = ['begun', 'waiting', 'nothing'];
 
 function compareAge(a: WaitingNode, b: WaitingNode): number {
   return a.sinceMs - b.sinceMs || (a.name < b.name ? -1 : 1);

@@ -10,13 +10,13 @@ import type { Now } from '../model/node-state.ts';
 import type { OpenBreaker as OpenPolicyBreaker } from '../model/holds.ts';
 import type { BreakerStatus, NodePolicy, OverflowRule, PolicyLimits } from '../model/policy.ts';
 import { decideBreaker, endOfBreakerMs, isReset, limitOf, type OpenBreaker } from './decide-breaker.ts';
-import { OverflowNodes, type WaitingNode } from './overflow-nodes.ts';
+import { OverflowNodes, type OverflowQuestions, type WaitingNode } from './overflow-nodes.ts';
 import { decideInheritedBreaker } from './decide-inherited-breaker.ts';
 import { breakerClosed, breakerOpened } from './events.ts';
 import type { NodePolicies, PolicyOptions } from './node-policies.ts';
 import type { UnhealthyTally } from './unhealthy-tally.ts';
 
-interface PolicyBreakersOptions {
+export interface PolicyBreakersOptions extends OverflowQuestions {
   readonly options: Live<Pick<PolicyOptions, 'policies'>>;
   readonly policies: Pick<NodePolicies, 'claimsOf'>;
   readonly tally: Pick<
@@ -102,10 +102,22 @@ export class PolicyBreakers {
       this.#overflow.forget(name);
       return undefined;
     }
-    const admitted = this.#overflow.observe(name, overflow, this.#waitingOf(name), this.#now().monotonicMs);
+    const { drainOf, isHeld } = this.#options;
+    const admitted = this.#overflow.observe(name, overflow, {
+      nodes: this.#waitingOf(name),
+      nowMs: this.#now().monotonicMs,
+      drainOf,
+      isHeld: (node, drain) => this.#isHeldByAnother(name, node) || isHeld(node, drain),
+    });
     if (admitted !== undefined)
       this.#options.decisions.note({ kind: 'overflow-admitted', node: admitted, policy: name, ...overflow });
     return admitted;
+  }
+
+  /** Another policy, which gives no places itself, has an open breaker. */
+  #isHeldByAnother(policy: string, node: string): boolean {
+    const others = this.#limitsOf(node).filter(({ name, limits }) => name !== policy && limits.overflow === undefined);
+    return others.some((other) => this.#openNow(other) !== undefined);
   }
 
   #waitingOf(policy: string): readonly WaitingNode[] {

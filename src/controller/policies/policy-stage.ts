@@ -22,12 +22,15 @@ import { EmptyingNodes, type EmptyingNodesOptions } from './emptying-nodes.ts';
 import { HourlyEvictions } from './hourly-evictions.ts';
 import { MaintenanceWatch } from './maintenance-watch.ts';
 import { NodePolicies, type NodePoliciesOptions, type PolicyOptions } from './node-policies.ts';
-import { PolicyBreakers } from './policy-breakers.ts';
+import { PolicyBreakers, type PolicyBreakersOptions } from './policy-breakers.ts';
 import { showPolicyNodes } from './policy-gauges.ts';
 import { PolicyJournal } from './policy-journal.ts';
 import { UnhealthyTally } from './unhealthy-tally.ts';
 
-interface PolicyStageOptions extends NodePoliciesOptions, Pick<EmptyingNodesOptions, 'podsOn' | 'beingTainted'> {
+interface PolicyStageOptions
+  extends NodePoliciesOptions,
+    Pick<EmptyingNodesOptions, 'podsOn' | 'beingTainted'>,
+    Pick<PolicyBreakersOptions, 'isHeld'> {
   readonly options: Live<ControllerOptions>;
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
@@ -75,6 +78,7 @@ export class PolicyStage extends NodePolicies {
       policies: this,
       tally: this.#tally,
       onChange: options.onBreakerChange,
+      drainOf: (node) => this.emptying.drainOf(node),
     });
     this.emptying = new EmptyingNodes({ ...options, policies: this });
     this.hourly = new HourlyEvictions({ ...options, claimsOf: (node) => this.claimsOf(node) });

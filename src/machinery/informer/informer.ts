@@ -22,7 +22,8 @@ export interface StoreReader<T> {
 
 /** State of the stream behind an informer; readiness and freshness are derived from it. */
 export interface InformerStatus {
-  readonly state: 'idle' | 'listing' | 'watching' | 'backing-off' | 'stopped';
+  /** `opening`: a watch was requested, and the server has not answered yet. */
+  readonly state: 'idle' | 'listing' | 'opening' | 'watching' | 'backing-off' | 'stopped';
   readonly synced: boolean;
   /** Monotonic time of the last frame (event, bookmark or page); undefined before the first. */
   readonly lastFrameAtMs: number | undefined;

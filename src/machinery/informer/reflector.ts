@@ -111,6 +111,8 @@ export class Reflector<T extends object> {
   /** From the beginning of the step to the first object of its initial state. */
   #firstObjectMs = 0;
   #missedDeletionAtMs = -Infinity;
+  /** Since the last complete state. */
+  #mayMissDeletion = false;
   #step: Step = { kind: 'watch-list', resourceVersion: '' };
   /** The step continues from a version that no list has just shown. */
   #resumes = false;
@@ -127,7 +129,10 @@ export class Reflector<T extends object> {
     this.record = new StreamRecord(options.clock);
   }
 
-  /** A deletion may have been skipped, so a list follows; rate-limited, since the same object may be unreadable again. */
+  /**
+   * A deletion may have been skipped, so a list follows; rate-limited, since the same object may be unreadable again. To be called
+   * until it has: one that the limit put off follows with a later event or bookmark.
+   */
   #suspectMissedDeletion(): void {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#missedDeletionAtMs < missedDeletionRelistMs) return;
@@ -197,7 +202,7 @@ export class Reflector<T extends object> {
   }
 
   async #runStep(signal: AbortSignal): Promise<StepOutcome> {
-    this.record.state = this.#step.kind === 'watch' ? 'watching' : 'listing';
+    this.record.state = this.#step.kind === 'watch' ? 'opening' : 'listing';
     this.#stepStartedAtMs = this.#options.clock.monotonicMs();
     return this.#step.kind === 'list' ? this.#list(this.#step.attempt, signal) : this.#watch(this.#step, signal);
   }
@@ -287,6 +292,7 @@ export class Reflector<T extends object> {
     this.record.listed(version, sentAtMs);
     this.#failures = { version, count: 0 };
     this.#request = undefined;
+    this.#mayMissDeletion = false;
     this.#verified();
     this.#showVersion();
     this.#options.onVersion?.(version);
@@ -384,6 +390,7 @@ export class Reflector<T extends object> {
     meter.add(reflectorWatches, 1, this.#labels);
     const stream = await api.watch(resource, { ...this.#watchOptions(step), timeoutSeconds, signal });
     this.#contact.answered();
+    if (step.kind === 'watch') this.record.state = 'watching';
     this.#noteUnverified(this.#options.clock.monotonicMs());
     return stream;
   }
@@ -425,7 +432,8 @@ export class Reflector<T extends object> {
       this.#step = { kind: 'watch', resourceVersion: replaced.resourceVersion };
       this.#replace(replaced, sentAtMs);
     }
-    if (mayMissDeletion) this.#suspectMissedDeletion();
+    this.#mayMissDeletion ||= mayMissDeletion;
+    if (this.#mayMissDeletion) this.#suspectMissedDeletion();
     if (!handler.following) return error;
     this.record.resourceVersion = handler.reached;
     this.#showVersion();

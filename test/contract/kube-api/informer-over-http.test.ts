@@ -139,14 +139,19 @@ describe('an informer over sockets', () => {
     assert.equal(meter.series.get('reflector_relists_total{resource="nodes",cause="expired"}'), undefined);
   });
 
-  test('a server that accepts connections and never responds: retries, and recovers', async () => {
+  test('a server that accepts connections and never responds: the watch is not open; retries, and recovers', async () => {
     serve(
       () => undefined,
       () => undefined,
+      (request) => request.open(),
     );
     await synced();
     // The second watch gets no response headers: it times out, and a third one is opened.
-    await until(() => versionsAsked().length >= 3);
+    await until(() => versionsAsked().length >= 2);
+    const states = new Set<string>();
+    await until(() => versionsAsked().length >= 3 || (states.add(informer.status().state), false));
+    assert.deepEqual([...states], ['opening', 'backing-off']);
+    await until(() => informer.status().state === 'watching');
     assert.equal(informer.hasSynced(), true);
   });
 

@@ -79,6 +79,32 @@ test('no pod is deleted while the watch of pods is not open, for a bounded time,
     assert.ok((world.evictedAtSeconds(pod) ?? 0) - sinceSeconds >= holdSeconds - 1, pod);
 });
 
+test('pods that no watch shows are listed once it has not been open for the hold, and then leave', async () => {
+  await using world = aZonedWorld(sizes, { staleWatchHoldMs: holdSeconds * 1_000 }).start();
+  const { pods } = world;
+  world.podsFrozen = true;
+  for (const state of ['opening', 'backing-off'] as const) {
+    pods.state = state;
+    const [name, sinceSeconds] = [`web-${state}`, world.seconds()];
+    world.addPod(name, 'a-0');
+    pods.onRelist = () => {
+      world.podsFrozen = false;
+      if (world.evictedAtSeconds(name) === undefined) world.changePod(name, (pod) => pod);
+      world.podsFrozen = true;
+    };
+    world.setTaints('a-0', [{ key: 'example.com/drain', effect: 'NoExecute' }]);
+    await world.advance(holdSeconds - 10);
+    assert.equal(pods.relisted, 0);
+    await world.advance(80);
+    assert.ok((world.evictedAtSeconds(name) ?? Infinity) - sinceSeconds <= holdSeconds + 65, name);
+    await world.advance(300);
+    assert.ok(pods.relisted >= 5 && pods.relisted <= 7, `${pods.relisted} lists in 370 s`);
+    pods.state = 'watching';
+    await world.advance(500);
+    pods.relisted = 0;
+  }
+});
+
 test('pods leave as soon as their watch is open again', async () => {
   await using world = aZonedWorld(sizes).start();
   world.addPod('web', 'a-0');

@@ -77,7 +77,8 @@ test('an informer that alone fails is asked no more often because others succeed
   await cluster.advance(120_000);
   remove();
   const attempts = cluster.sent.filter(({ atMs, resource }) => atMs > fromMs && resource === 'pods');
-  assert.ok(attempts.length > 0 && attempts.length <= 20, `${attempts.length} requests of two replicas`);
+  // The leader asks for a list once a minute besides, as no watch of pods is open.
+  assert.ok(attempts.length > 0 && attempts.length <= 24, `${attempts.length} requests of two replicas`);
 });
 
 test('a request that was under way when the API server answered again, and fails 10 s later, is repeated soon', async () => {

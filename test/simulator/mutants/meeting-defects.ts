@@ -139,8 +139,15 @@ export const meetingDefects: readonly Mutant[] = [
     name: 'overflow-never',
     what: 'no node beyond the limit of a policy with limits.overflow is emptied',
     file: 'controller/policies/overflow-nodes.ts',
-    find: 'overflow.admitted.add(first.name);',
+    find: 'overflow.admitted.add(next);',
     replace: '',
+  },
+  {
+    name: 'overflow-adds-up',
+    what: 'limits.overflow admits nodes that something else holds, which go at once when that ends',
+    file: 'controller/policies/overflow-nodes.ts',
+    find: '!isHeld(name, drain)',
+    replace: "name !== '' && drain !== undefined",
   },
   {
     name: 'warning-early',

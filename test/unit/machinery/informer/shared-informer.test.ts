@@ -234,6 +234,21 @@ describe('a shared informer', () => {
     assert.equal(meter.series.get('reflector_watch_errors_total{resource="nodes",reason="lost"}'), 1);
   });
 
+  test('a watch is open when the server has answered, not when it was requested', async () => {
+    const stream = await synced(anObject('n1', '1'));
+    assert.equal(informer.status().state, 'watching');
+    await stream.fail('unavailable');
+    while (api.waiting === 0) await clock.advance(10);
+    assert.equal(informer.status().state, 'opening');
+    await clock.advance(20_000);
+    assert.equal(informer.status().state, 'opening');
+    await api.nextWatch().refuse(apiError('timeout'));
+    assert.equal(informer.status().state, 'backing-off');
+    while (api.waiting === 0) await clock.advance(10);
+    await api.nextWatch().accept();
+    assert.equal(informer.status().state, 'watching');
+  });
+
   test('a watch that ends at once without events is retried with a growing delay', async () => {
     const stream = await synced();
     await stream.end();

@@ -147,13 +147,22 @@ describe('an object that cannot be decoded', () => {
     stream = await world.api.nextWatch().accept();
     await stream.send(undecodable(), undecodable('DELETED'));
     assert.equal(stream.closed, false);
-    for (let passedMs = 0; passedMs < ghostRelistMs; passedMs += 60_000) {
-      await world.clock.advance(60_000);
-      await stream.send(bookmark('111'));
-      if (stream.closed) stream = await world.api.nextWatch().accept();
-    }
-    await stream.send(undecodable());
-    assert.equal(stream.closed, true);
+    const pass = async (minutes: number, version: string): Promise<void> => {
+      for (let minute = 0; minute < minutes; minute += 1) {
+        await world.clock.advance(60_000);
+        if (stream.closed) stream = await world.api.nextWatch().accept();
+        await stream.send(bookmark(version));
+      }
+    };
+    await pass(ghostRelistMs / 60_000 - 1, '120');
+    assert.equal(stream.closed, false);
+    await pass(1, '120');
+    assert.equal(stream.closed, true, 'the list that was put off');
+    await world.api.nextList().answer({ metadata: { resourceVersion: '121' }, items: [anObject('n1', '103')] });
+    assert.equal(world.relists('undecodable'), 2);
+    stream = await world.api.nextWatch().accept();
+    await pass(4, '130');
+    assert.equal(world.relists('undecodable'), 2, 'once for each');
   });
 
   for (const [what, event] of [
