@@ -18,7 +18,7 @@ export interface DrillCluster {
   readonly graceMs: number;
   /** For how long a node whose lease cannot be read is held. */
   readonly leaseHoldMs: number;
-  /** The wall clocks of replicas and kubelets agree: times that one wrote are compared with those of another. */
+  /** The wall clocks of replicas and kubelets agree, and did when statuses were posted: times that one wrote are compared with those of another. */
   readonly clocksAgree: boolean;
   /** The time by a clock that is right. */
   readonly wallMs: number;

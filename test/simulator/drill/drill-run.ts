@@ -1,5 +1,6 @@
 import { controlPlanePathFailureHoldDefaults as holdDefaults } from '../../../src/controller/model/options.ts';
 import type { Node } from '../../../src/machinery/api/node.ts';
+import { parseTimestamp } from '../../../src/machinery/api/timestamps.ts';
 import { zoneDivergences } from '../checkers/find-divergences.ts';
 import type { Heartbeats } from '../checkers/heartbeats.ts';
 import type { Report } from '../checkers/violation.ts';
@@ -160,7 +161,11 @@ export class DrillRun {
     const pathFailureHoldMs =
       controlPlanePathFailureHoldMs ?? (zones > 1 ? holdDefaults.longMs : holdDefaults.oneZoneMs);
     const trueMs = wallStartMs + world.timeline.nowMs;
-    const clocksAgree = [...world.machines.values()].every((machine) => Math.abs(machine.wallMs() - trueMs) < 1_000);
+    const statuses: readonly Node[] = world.storage.list('nodes');
+    const clocksAgree =
+      [...world.machines.values()].every((machine) => Math.abs(machine.wallMs() - trueMs) < 1_000) &&
+      // A status is posted again after minutes: it may have been written while a clock was ahead.
+      statuses.every((node) => heartbeatMs(node) < trueMs + 1_000);
     const pods: readonly Pod[] = world.storage.list('pods');
     const withPods = new Set(pods.flatMap((pod) => (isReady(pod) ? (pod.spec?.nodeName ?? []) : [])));
     return {
@@ -229,4 +234,10 @@ export class LimitWaits {
     this.#buckets.set(process, bucket);
     this.#longestMs = Math.max(this.#longestMs, nowMs - bucket.emptySinceMs);
   }
+}
+
+/** The time in the last status of its kubelet. */
+function heartbeatMs({ status }: Node): number {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  return parseTimestamp(ready?.lastHeartbeatTime) ?? -Infinity;
 }
