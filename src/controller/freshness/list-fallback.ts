@@ -41,13 +41,16 @@ export class ListFallback {
   /**
    * To be called often while the watches are stale. Returns the time that a round of lists proves, once all of them
    * have been read: everything that the API server had stored by then is in the caches. Without `mayRequest` no list is
-   * requested, because it would close the watches.
+   * requested, because it would close the watches. Nor is one after the first while a watch is being opened, which it would end: that
+   * takes as long as the API server may take to answer.
    */
   poll(nowMs: number, mayRequest: boolean): number | undefined {
-    if (mayRequest) this.#requestMissing(nowMs);
+    const isOpening = this.#requests.some(({ informer }) => informer.status().state === 'opening');
+    const requests = mayRequest && !(this.#active && isOpening);
+    if (requests) this.#requestMissing(nowMs);
     if (!this.#active || !this.#requests.every(isRead)) return undefined;
     this.#evidenceAtMs = Math.min(...this.#requests.map(({ requestedAtMs }) => requestedAtMs));
-    if (mayRequest) for (const entry of this.#requests) request(entry, nowMs);
+    if (requests) for (const entry of this.#requests) request(entry, nowMs);
     return this.#evidenceAtMs;
   }
 

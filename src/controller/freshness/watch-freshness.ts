@@ -38,6 +38,8 @@ interface WatchFreshnessOptions {
 
 /** A list of all pods costs the API server more than one of nodes or leases. */
 const listPodsEveryMs = 60_000;
+/** After so long without an answer the watch has the time above to continue before it is replaced by a list. */
+const answeringMs = 30_000;
 
 const staleReasons: readonly StaleReason[] = ['no-contact', 'streams-not-open', 'stream-behind', 'observing'];
 
@@ -49,6 +51,7 @@ export class WatchFreshness implements Freshness {
   readonly #frameFallback = new FrameFallback();
   readonly #stale = new StaleTime();
   readonly #podsStale = new StaleTime();
+  /** Or when the API server did not answer last. */
   #podsRequestedAtMs = -Infinity;
   /** When the last successful probe was sent. */
   #answeredAtMs = -Infinity;
@@ -267,6 +270,8 @@ export class WatchFreshness implements Freshness {
   #listPods(nowMs: number): void {
     const { pods } = this.#options;
     const listAgeMs = nowMs - (pods.status().lastListAtMs ?? -Infinity);
+    const answerAgeMs = nowMs - Math.max(this.#answeredAtMs, this.#clock.lastContactAtMs());
+    if (answerAgeMs > answeringMs) this.#podsRequestedAtMs = nowMs;
     const isDue = Math.min(listAgeMs, nowMs - this.#podsRequestedAtMs) >= listPodsEveryMs;
     if (!isDue || this.#isPodWatchOpen() || !this.#podsStale.exceedsHold) return;
     this.#podsRequestedAtMs = nowMs;

@@ -127,7 +127,14 @@ function afterList(step: Extract<Step, { kind: 'list' }>, end: Failure, { reache
   if (end.kind === 'refused' && end.reason === 'too-large' && step.attempt !== 'whole') {
     return { step: { kind: 'list', attempt: 'whole' }, pause: false };
   }
-  return { step: { kind: 'watch-list', resourceVersion: request === undefined ? reached : '' }, pause: true };
+  return { step: afterFailedList(end, reached, request), pause: true };
+}
+
+/** A list that a caller asked for is no reason to give up a version that is still valid, where the server is too busy for lists. */
+function afterFailedList(end: Failure, reached: string, request: RelistRequest | undefined): Step {
+  if (request === 'requested' && reasonOf(end) === 'too-many-requests' && reached !== '')
+    return { kind: 'watch', resourceVersion: reached };
+  return { kind: 'watch-list', resourceVersion: request === undefined ? reached : '' };
 }
 
 function afterWatch(end: Failure, { reached, listedRecently, failuresAtVersion = 0 }: Progress): Plan {

@@ -105,14 +105,14 @@ export class Reflector<T extends object> {
   #guard: WatchGuard | undefined;
   #silentTrips = 0;
   #failures = { version: '', count: 0 };
-  /** Set until the next complete state. */
+  /** Set until the next complete state, or until the server was too busy for one that a caller asked for. */
   #request: RelistRequest | undefined;
   #stepStartedAtMs = 0;
   /** From the beginning of the step to the first object of its initial state. */
   #firstObjectMs = 0;
   #missedDeletionAtMs = -Infinity;
-  /** Since the last complete state. */
-  #mayMissDeletion = false;
+  /** When a deletion may have been skipped that no complete state has shown since; undefined: none. */
+  #maybeMissedAtMs: number | undefined;
   #step: Step = { kind: 'watch-list', resourceVersion: '' };
   /** The step continues from a version that no list has just shown. */
   #resumes = false;
@@ -135,7 +135,7 @@ export class Reflector<T extends object> {
    */
   #suspectMissedDeletion(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs - this.#missedDeletionAtMs < missedDeletionRelistMs) return;
+    if (isConsistent(this.#step) || nowMs - this.#missedDeletionAtMs < missedDeletionRelistMs) return;
     this.#missedDeletionAtMs = nowMs;
     this.#startOver('undecodable');
   }
@@ -189,12 +189,14 @@ export class Reflector<T extends object> {
     if (this.#failures.version !== reached) this.#failures = { version: reached, count: 0 };
     if (countsAgainstVersion(end)) this.#failures.count += 1;
     this.#resumes = end.kind !== 'listed';
-    return decideNextStep(this.#step, end, {
+    const plan = decideNextStep(this.#step, end, {
       reached,
       listedRecently: this.#listedRecently(),
       failuresAtVersion: this.#failures.count,
       request: this.#request,
     });
+    if (plan.step.kind === 'watch') this.#request = undefined;
+    return plan;
   }
 
   #listedRecently(): boolean {
@@ -292,7 +294,8 @@ export class Reflector<T extends object> {
     this.record.listed(version, sentAtMs);
     this.#failures = { version, count: 0 };
     this.#request = undefined;
-    this.#mayMissDeletion = false;
+    // What was skipped within the initial state itself is still missing.
+    if ((this.#maybeMissedAtMs ?? Infinity) < this.#stepStartedAtMs) this.#maybeMissedAtMs = undefined;
     this.#verified();
     this.#showVersion();
     this.#options.onVersion?.(version);
@@ -432,8 +435,8 @@ export class Reflector<T extends object> {
       this.#step = { kind: 'watch', resourceVersion: replaced.resourceVersion };
       this.#replace(replaced, sentAtMs);
     }
-    this.#mayMissDeletion ||= mayMissDeletion;
-    if (this.#mayMissDeletion) this.#suspectMissedDeletion();
+    if (mayMissDeletion) this.#maybeMissedAtMs = this.#options.clock.monotonicMs();
+    if (this.#maybeMissedAtMs !== undefined) this.#suspectMissedDeletion();
     if (!handler.following) return error;
     this.record.resourceVersion = handler.reached;
     this.#showVersion();

@@ -47,6 +47,18 @@ describe('the next step', () => {
     );
   });
 
+  test('a list that a caller asked for is dropped where the server is too busy for it, and no other is', () => {
+    const list: Step = { kind: 'list', attempt: 'pages' };
+    const after = (reason: ApiReason, request: 'requested' | 'rolled-back', reached = '7'): Step =>
+      decideNextStep(list, { kind: 'refused', reason, laterPage: false }, { reached, listedRecently: false, request })
+        .step;
+    const again: Step = { kind: 'watch-list', resourceVersion: '' };
+    assert.deepEqual(after('too-many-requests', 'requested'), { kind: 'watch', resourceVersion: '7' });
+    assert.deepEqual(after('too-many-requests', 'requested', ''), again);
+    assert.deepEqual(after('unavailable', 'requested'), again);
+    assert.deepEqual(after('too-many-requests', 'rolled-back'), again);
+  });
+
   test('no failure repeats the same step without limit and without a pause', () => {
     fc.assert(
       fc.property(anyStep, anyReason, fc.boolean(), (first, reason, laterPage) => {

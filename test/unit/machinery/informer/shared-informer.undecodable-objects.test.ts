@@ -165,6 +165,18 @@ describe('an object that cannot be decoded', () => {
     assert.equal(world.relists('undecodable'), 2, 'once for each');
   });
 
+  test('that may be a deletion within the initial state is listed when that is complete', async () => {
+    const stream = await world.api.nextWatch().accept();
+    await stream.send(added('n1', '90'), added('n2', '90'));
+    await stream.send(undecodable('DELETED'));
+    await world.clock.advance(1);
+    await stream.send(initialEnd('100'));
+    await stream.send(bookmark('101'));
+    assert.equal(world.relists('undecodable'), 1);
+    await world.api.nextList().answer({ metadata: { resourceVersion: '110' }, items: [anObject('n1', '90')] });
+    assert.deepEqual(world.stored, ['n1@90']);
+  });
+
   for (const [what, event] of [
     ['of an unknown type', { type: 'MOVED', object: anObject('n1', '101') }],
     ['that is a bookmark without a version', { type: 'BOOKMARK', object: { metadata: {} } }],
