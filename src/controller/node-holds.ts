@@ -10,7 +10,7 @@ import type { WatchFreshness } from './freshness/watch-freshness.ts';
 import { readyOf } from './health/assess-node.ts';
 import type { HealthTable } from './health/health-table.ts';
 import type { HealthTransitions } from './health/health-transitions.ts';
-import { decideHold, everyAct, holdsOf } from './holds/decide-holds.ts';
+import { decideHold, everyAct, holdsOf, isIntendedHold } from './holds/decide-holds.ts';
 import { HoldLog } from './holds/hold-log.ts';
 import { HoldingWriter } from './holds/holding-writer.ts';
 import type { ClosableWriter } from './model/commands.ts';
@@ -62,6 +62,7 @@ interface NodeHoldsOptions {
 
 /** Those that follow from a mode or a pause; they come first. */
 const modeHolds: ReadonlySet<HoldKind> = new Set<HoldKind>(['observed', 'paused', 'detect-only', 'pods-kept-ready']);
+const ofLimits: ReadonlySet<HoldKind> = new Set<HoldKind>(['breaker', 'concurrency', 'hourly-limit']);
 /** The other ends have their own place: the stage that needs a live read makes it, and tokens are taken from queues. */
 const endsAsked: readonly HoldEnd[] = ['time', 'change'];
 
@@ -84,6 +85,11 @@ export class NodeHolds implements Holds, HoldReader {
   heldForMs(node: string, act: Act, pod?: string): number {
     const hold = this.ask(node, act, pod);
     return hold === undefined ? 0 : Math.min(hold.untilMs - this.#nowMs(), hold.askAgainMs);
+  }
+
+  isIntended(node: string, act: Act): boolean {
+    for (const { kind } of this.of(node, act)) return isIntendedHold(kind);
+    return false;
   }
 
   isHeldForAll(act: Act): boolean {
@@ -114,10 +120,14 @@ export class NodeHolds implements Holds, HoldReader {
     return holdsOf(this.evidenceOf(node), acts, this.#nowMs());
   }
 
-  /** Whether anything but a breaker keeps a node from being emptied, or, where that has begun, its pods from being evicted. */
-  isHeldBesidesBreaker(node: string, hasBegun: boolean): boolean {
+  /**
+   * Whether anything but a breaker or a maximum of its policy keeps a node from being emptied, or, where that has begun, its pods from
+   * being evicted.
+   */
+  isHeldBesidesLimits(node: string, hasBegun: boolean): boolean {
     const act: Act = hasBegun ? 'delete-for-health' : 'add-no-execute';
-    for (const { kind, endsBy } of this.of(node, act)) if (kind !== 'breaker' && endsBy !== 'live-read') return true;
+    for (const { endsBy } of holdsOf(this.evidenceOf(node), [act], this.#nowMs(), ofLimits))
+      if (endsBy !== 'live-read') return true;
     return false;
   }
 

@@ -66,7 +66,7 @@ export function buildObservingStages(options: NodeLifecycleOptions, beingTainted
     return health.evaluate(node, healthNow()).kind !== 'silent';
   };
   const healthNowMs = (): number => freshness.nowMs();
-  const isHeld = (name: string, drain: Drain): boolean => holds.isHeldBesidesBreaker(name, drain === 'begun');
+  const isHeld = (name: string, drain: Drain): boolean => holds.isHeldBesidesLimits(name, drain === 'begun');
   const policies = buildPolicies(sources, options, { isAlive, isHealthy, beingTainted, isHeld, healthNowMs });
   const canary = buildCanary(policies, options);
   const freshness = buildFreshness({ ...sources, policies, canary }, options);

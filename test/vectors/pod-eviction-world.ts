@@ -115,7 +115,7 @@ export class PodEvictionWorld implements World {
       readyOf,
       healthOf: (node) => this.#health.get(node),
       healthNowMs: () => clock.monotonicMs(),
-      holds: { isHeldForAll: () => false, heldForMs: () => 0 },
+      holds: { isIntended: () => false, isHeldForAll: () => false, heldForMs: () => 0 },
       liveNode: () => 'gone',
       isNodeWatchBehind: () => false,
       fullDisruption: () => false,

@@ -64,8 +64,11 @@ function checkTime({ at, trace }: WhatifValues): readonly string[] {
 /** The options with the windows of another time, as if it were now. */
 function optionsAt(config: ConfigPair['before']['config'], wallMs: number, nowMs: number): PreviewOptions {
   const policies = policiesAt(config.policies, wallMs).policies.map((policy) => {
-    const windows = policy.windows?.map((window) => ({ ...window, untilMs: window.untilMs + nowMs - wallMs }));
-    return windows === undefined ? policy : { ...policy, windows };
+    const { windows, modeWindow } = policy;
+    const moved = <T extends { readonly untilMs: number }>(window: T): T => {
+      return { ...window, untilMs: window.untilMs + nowMs - wallMs };
+    };
+    return { ...policy, windows: windows?.map(moved), modeWindow: modeWindow && moved(modeWindow) };
   });
   return { ...config, policies, podGc: config.controllers.podGc ? config : undefined };
 }

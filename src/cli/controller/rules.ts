@@ -138,8 +138,35 @@ const warningRules: readonly FlagRule<ControllerValues>[] = [
     isViolated: (v) => !v.leaderElect && !v.shadow,
     text: () => '--leader-elect is false: with a second replica both would write at the same time',
   },
+  {
+    keys: ['nodeMonitorGracePeriodMs', 'policies'],
+    isViolated: (v) => lateDetection(v) !== undefined,
+    text: (v) =>
+      `policies[${lateDetection(v)}].detection has no effect: earliest is not less than --node-monitor-grace-period ` +
+      `(${show(v.nodeMonitorGracePeriodMs)}), which applies as the policy sets no nodeMonitorGracePeriod`,
+  },
+  {
+    keys: ['terminatedPodGcAgeMs', 'terminatedPodGcPerNode', 'controllers'],
+    isViolated: (v) =>
+      (v.terminatedPodGcAgeMs !== undefined || v.terminatedPodGcPerNode > 0) && !selectControllers(v.controllers).podGc,
+    text: () =>
+      '--terminated-pod-gc-age and --terminated-pod-gc-per-node have no effect: --controllers does not enable ' +
+      controllerNames.podGc,
+  },
   ...secureServingWarnings,
 ];
+
+/** Place of the first policy whose early detection would come after the grace period that is in force for it. */
+function lateDetection({
+  policies,
+  nodeMonitorGracePeriodMs,
+}: Pick<ControllerValues, 'policies' | 'nodeMonitorGracePeriodMs'>): number | undefined {
+  const place = policies.findIndex(
+    ({ detection, nodeMonitorGracePeriodMs: own }) =>
+      own === undefined && detection !== undefined && detection.earliestMs >= nodeMonitorGracePeriodMs,
+  );
+  return place < 0 ? undefined : place;
+}
 
 const gate = 'TaintBasedEvictions';
 

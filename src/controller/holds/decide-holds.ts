@@ -16,6 +16,8 @@ interface HoldRow {
   readonly scope: HoldScope;
   readonly covers: readonly Act[];
   readonly endsBy: HoldEnd;
+  /** A person or a policy decided it for a time without a bound: what it holds is not late. */
+  readonly isIntended?: true;
   /** See {@link Hold.askAgainMs}. Absent: Infinity. */
   readonly askAgainMs?: number;
   /** See {@link maximumOfHoldMs}. */
@@ -62,6 +64,7 @@ const rows: readonly HoldRow[] = [
     scope: 'policy',
     covers: everyAct,
     endsBy: 'change',
+    isIntended: true,
     applies: ({ mode }) => (mode?.mode === 'Observe' ? {} : undefined),
     words: ({ mode }) => `mode Observe (${mode && describeHoldSource(mode.source)}): nothing is written`,
   },
@@ -70,6 +73,7 @@ const rows: readonly HoldRow[] = [
     scope: 'node',
     covers: worse,
     endsBy: 'time',
+    isIntended: true,
     applies: ({ mode }) =>
       mode?.mode === 'Paused' ? { untilMs: mode.untilMs, scope: scopeOfPause[mode.source.kind] } : undefined,
     words: ({ mode }) => `paused by ${mode && describeHoldSource(mode.source)}`,
@@ -79,6 +83,7 @@ const rows: readonly HoldRow[] = [
     scope: 'policy',
     covers: evicting,
     endsBy: 'time',
+    isIntended: true,
     applies: ({ mode }) => (mode?.mode === 'Detect' ? { untilMs: mode.untilMs } : undefined),
     words: ({ mode }) => `mode Detect (${mode && describeHoldSource(mode.source)}): nothing is evicted`,
   },
@@ -87,6 +92,7 @@ const rows: readonly HoldRow[] = [
     scope: 'policy',
     covers: ['mark-pods'],
     endsBy: 'time',
+    isIntended: true,
     applies: ({ mode }) => (mode?.keepsPodsReady === true ? { untilMs: mode.untilMs } : undefined),
     words: ({ mode }) => `mode Detect (${mode && describeHoldSource(mode.source)}): no pod is marked NotReady`,
   },
@@ -95,6 +101,7 @@ const rows: readonly HoldRow[] = [
     scope: 'node',
     covers: evicting,
     endsBy: 'time',
+    isIntended: true,
     applies: ({ maintenance, isUncounted }, nowMs) => {
       if (maintenance !== undefined) return maintenance.hold && { untilMs: maintenance.hold.untilMs };
       return isUncounted ? { untilMs: nowMs + uncountedMs } : undefined;
@@ -106,6 +113,7 @@ const rows: readonly HoldRow[] = [
     scope: 'node',
     covers: evicting,
     endsBy: 'time',
+    isIntended: true,
     applies: ({ veto }) => veto && { untilMs: veto.untilMs },
     words: ({ veto }) => (veto === undefined ? '' : describeVeto(veto)),
   },
@@ -114,6 +122,7 @@ const rows: readonly HoldRow[] = [
     scope: 'policy',
     covers: evicting,
     endsBy: 'change',
+    isIntended: true,
     applies: ({ breaker }) => breaker && { sinceMs: breaker.openedAtMs, untilMs: breaker.untilMs },
     words: ({ breaker }) => `the breaker of policy ${breaker?.policy} is open`,
   },
@@ -122,6 +131,7 @@ const rows: readonly HoldRow[] = [
     scope: 'policy',
     covers: ['add-no-execute', 'add-out-of-service'],
     endsBy: 'change',
+    isIntended: true,
     askAgainMs: askAgainMs.place,
     applies: ({ emptying: full }) => full && {},
     words: ({ emptying: full }) =>
@@ -239,16 +249,18 @@ const byAct: ReadonlyMap<Act, readonly HoldRow[]> = new Map(
 );
 const byKind: ReadonlyMap<HoldKind, HoldRow> = new Map(rows.map((row) => [row.kind, row]));
 
+const none: ReadonlySet<HoldKind> = new Set();
+
 /**
- * Every hold of any of these acts, each once, in the order of the table. `nowMs`: wall time. Reads no more of the evidence than it is
- * asked for.
+ * Every hold of any of these acts but of these kinds, each once, in the order of the table. `nowMs`: wall time. Reads no more of the
+ * evidence than it is asked for.
  */
-export function* holdsOf(evidence: HoldEvidence, acts: readonly Act[], nowMs: number): Iterable<Hold> {
+export function* holdsOf(evidence: HoldEvidence, acts: readonly Act[], nowMs: number, except = none): Iterable<Hold> {
   const [only = 'mark-unknown'] = acts;
   const asked =
     acts.length === 1 ? byAct.get(only) : rows.filter(({ covers }) => acts.some((act) => covers.includes(act)));
   for (const row of asked ?? []) {
-    const hold = toHold(row, evidence, nowMs);
+    const hold = except.has(row.kind) ? undefined : toHold(row, evidence, nowMs);
     if (hold !== undefined) yield hold;
   }
 }
@@ -287,4 +299,9 @@ export function describeHoldKind(kind: HoldKind, evidence: HoldEvidence): string
  */
 export function maximumOfHoldMs(kind: HoldKind): number {
   return byKind.get(kind)?.maximumMs ?? Infinity;
+}
+
+/** Whether a hold of this kind is what a person or a policy decided, for as long as they like: what waits for its end is not late. */
+export function isIntendedHold(kind: HoldKind): boolean {
+  return byKind.get(kind)?.isIntended === true;
 }

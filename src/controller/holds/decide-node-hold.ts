@@ -16,7 +16,7 @@ interface ModeEvidence {
   readonly wallMs: number;
 }
 
-type Claim = Pick<NodePolicy, 'name' | 'mode' | 'detect' | 'windows'>;
+type Claim = Pick<NodePolicy, 'name' | 'mode' | 'detect' | 'modeWindow'>;
 type Health = Pick<NodeView, 'pause' | 'taints' | 'conditions'>;
 
 /** The meaning of the pause annotation. `untilMs`: wall time; Infinity: no end. */
@@ -42,13 +42,22 @@ function lastWith(mode: NodePolicy['mode'], claims: readonly Claim[]): Claim | u
 }
 
 /** Wall time at which a policy may have another mode, because a window ends; Infinity: at none. */
-function modeEndMs({ windows }: Pick<NodePolicy, 'windows'>): number {
-  return windows?.find(({ setsMode }) => setsMode)?.untilMs ?? Infinity;
+function modeEndMs({ modeWindow }: Pick<Claim, 'modeWindow'>): number {
+  return modeWindow?.untilMs ?? Infinity;
 }
 
-function untilWindowEnds(claim: Claim): Pick<NodeHold, 'source' | 'untilMs' | 'endsWithWindow'> {
+function untilWindowEnds(claim: Claim): Pick<NodeHold, 'source' | 'untilMs' | 'endsWithWindow' | 'schedule'> {
   const untilMs = modeEndMs(claim);
-  return { source: byPolicy(claim), untilMs, ...(untilMs < Infinity && { endsWithWindow: true }) };
+  return {
+    source: byPolicy(claim),
+    untilMs,
+    ...scheduleOf(claim),
+    ...(untilMs < Infinity && { endsWithWindow: true }),
+  };
+}
+
+function scheduleOf({ modeWindow }: Pick<Claim, 'modeWindow'>): Pick<NodeHold, 'schedule'> {
+  return modeWindow === undefined ? {} : { schedule: modeWindow.schedule };
 }
 
 /** Of several policies with mode Detect the one that ends last; pods stay ready if one of them says so. */
@@ -62,7 +71,7 @@ function decideDetect(claims: ModeEvidence['claims'], node: Health, wallMs: numb
   if (untilMs <= wallMs) return undefined;
   const keepsPodsReady = detecting.some(({ detect }) => detect?.markPods === false);
   const window = untilMs < Infinity && untilMs === modeEndMs(last) ? { endsWithWindow: true } : {};
-  return { mode: 'Detect', source: byPolicy(last), untilMs, ...window, keepsPodsReady };
+  return { mode: 'Detect', source: byPolicy(last), untilMs, ...scheduleOf(last), ...window, keepsPodsReady };
 }
 
 function evictAfterMs({ detect }: Pick<NodePolicy, 'detect'>): number {

@@ -160,6 +160,8 @@ export interface Holds {
    * that is to be evicted.
    */
   heldForMs(node: string, act: Act, pod?: string): number;
+  /** Whether what holds this act for this node is what a person or a policy decided. Records nothing. */
+  isIntended(node: string, act: Act): boolean;
   /** Whether something holds this act for all nodes. */
   isHeldForAll(act: Act): boolean;
 }

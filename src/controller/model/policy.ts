@@ -62,6 +62,7 @@ export interface NodePolicy extends EvictionLimits {
   readonly schedules?: readonly PolicySchedule[] | undefined;
   /** Whose settings this policy has now. */
   readonly windows?: readonly ScheduleWindow[] | undefined;
+  readonly modeWindow?: ModeWindow | undefined;
   /** Stands for an object that is invalid: its mode holds, and it sets nothing and replaces no other policy. */
   readonly isGuard?: true;
 }
@@ -124,7 +125,14 @@ export interface ScheduleWindow {
   readonly timeZone: string;
   /** Wall time of its end. */
   readonly untilMs: number;
-  readonly setsMode: boolean;
+}
+
+/** The window that sets the mode of a policy now. */
+export interface ModeWindow {
+  /** Place of its schedule in the policy. */
+  readonly schedule: number;
+  /** Wall time at which the policy may have another mode; Infinity: at none, as it has this mode without windows. */
+  readonly untilMs: number;
 }
 
 /** Marks of other tools that hold evictions for the health of the node. */
@@ -361,6 +369,8 @@ export interface NodeHold {
   readonly untilMs: number;
   /** It ends because the window of a schedule does. */
   readonly endsWithWindow?: boolean;
+  /** Place of the schedule whose window sets this mode. */
+  readonly schedule?: number;
   /** Mode Detect without marks of pods. */
   readonly keepsPodsReady?: boolean;
 }
@@ -472,6 +482,6 @@ export function describeVeto({ kind, name, owner }: Pick<Veto, 'kind' | 'name' |
 }
 
 /** `0 8 * * 1-5 Europe/Berlin until 2026-11-27T17:00:00Z`. */
-export function describeWindow({ cron, timeZone, untilMs }: Omit<ScheduleWindow, 'setsMode'>): string {
+export function describeWindow({ cron, timeZone, untilMs }: ScheduleWindow): string {
   return `${cron} ${timeZone} until ${formatTime(untilMs)}`;
 }

@@ -149,6 +149,7 @@ export class WaitingNodes {
   #isHeld(name: string, queue: RateLimitedQueue | undefined, nowMs: number): boolean {
     const heldMs = this.#options.holds.heldForMs(name, 'empty-node');
     if (heldMs > 0) queue?.postpone(name, nowMs + Math.min(heldMs, heldNodeRecheckMs));
+    if (heldMs > 0 && this.#options.holds.isIntended(name, 'empty-node')) queue?.waitsFrom(name, nowMs);
     return heldMs > 0;
   }
 

@@ -214,6 +214,7 @@ export class PodMarkingQueues {
       const heldMs = wanted ? this.#options.holds.heldForMs(node, 'mark-pods') : 0;
       if (heldMs > 0) {
         queue.postpone(node, nowMs + Math.min(heldMs, heldNodeRecheckMs));
+        if (this.#options.holds.isIntended(node, 'mark-pods')) queue.waitsFrom(node, nowMs);
         continue;
       }
       if (wanted && !queue.tryTakeToken(nowMs)) return;

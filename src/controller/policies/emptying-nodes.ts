@@ -76,11 +76,35 @@ export class EmptyingNodes {
     return full && { policy: full.name, max: full.maxConcurrentEvictions };
   }
 
-  /** What a node that is not healthy has left to evict for that, whether its policy has a maximum or not. */
+  /**
+   * What a node that is not healthy has left to evict for that, whether its policy has a maximum or not. Pods that terminate for ever count
+   * where the taint out-of-service may end them.
+   */
   drainOf(name: string): Drain {
-    if (this.#isEmptied(name)) return 'begun';
     const node = this.#options.nodes.get(name);
-    return node !== undefined && this.#evicts(name, [nextTaint(node)]) ? 'waiting' : 'nothing';
+    if (node === undefined) return 'nothing';
+    if (this.#isEmptied(name) || this.#mayEndByFencing(node)) return 'begun';
+    return this.#evicts(name, [nextTaint(node)]) ? 'waiting' : 'nothing';
+  }
+
+  #mayEndByFencing(node: NodeView): boolean {
+    if (healthTaintsOf(node).length === 0) return false;
+    const isFenced = this.#options.policies.claimsOf(node.name).some(({ outOfService }) => outOfService !== undefined);
+    return isFenced && this.#options.podsOn(node.name).some(({ terminating }) => terminating);
+  }
+
+  /**
+   * {@link fullFor} of nodes that need a place, at one moment: nodes of the same policies share the answer, which may cost as much as the
+   * number of nodes that have a taint.
+   */
+  askFull(): (name: string) => boolean {
+    const known = new Map<string, boolean>();
+    return (name) => {
+      const key = JSON.stringify(this.#cappedOf(name).map((policy) => policy.name));
+      const isFull = known.get(key) ?? this.fullFor(name) !== undefined;
+      known.set(key, isFull);
+      return isFull;
+    };
   }
 
   /** Records that a node is about to get a NoExecute taint for its health, and whether it waits for a place. */

@@ -17,6 +17,8 @@ import type { NodePolicies, PolicyOptions } from './node-policies.ts';
 import type { UnhealthyTally } from './unhealthy-tally.ts';
 
 export interface PolicyBreakersOptions extends OverflowQuestions {
+  /** Asks for many nodes of one moment whether a maximum keeps each from being emptied. */
+  readonly askFull: () => (node: string) => boolean;
   readonly options: Live<Pick<PolicyOptions, 'policies'>>;
   readonly policies: Pick<NodePolicies, 'claimsOf'>;
   readonly tally: Pick<
@@ -96,28 +98,33 @@ export class PolicyBreakers {
   }
 
   /** The next node of a policy that may be emptied although its breaker is open; undefined: none yet. */
-  #admit({ name, limits }: LimitedPolicy): string | undefined {
+  #admit(policy: LimitedPolicy): string | undefined {
+    const { name, limits } = policy;
     const { overflow } = limits;
     if (overflow === undefined || !this.#open.has(name)) {
       this.#overflow.forget(name);
       return undefined;
     }
-    const { drainOf, isHeld } = this.#options;
+    const { drainOf, isHeld, askFull } = this.#options;
+    const isFull = askFull();
     const admitted = this.#overflow.observe(name, overflow, {
       nodes: this.#waitingOf(name),
       nowMs: this.#now().monotonicMs,
       drainOf,
-      isHeld: (node, drain) => this.#isHeldByAnother(name, node) || isHeld(node, drain),
+      isHeld: (node, drain) =>
+        this.#isHeldByAnother(policy, node) || isHeld(node, drain) || (drain === 'waiting' && isFull(node)),
     });
     if (admitted !== undefined)
       this.#options.decisions.note({ kind: 'overflow-admitted', node: admitted, policy: name, ...overflow });
     return admitted;
   }
 
-  /** Another policy, which gives no places itself, has an open breaker. */
-  #isHeldByAnother(policy: string, node: string): boolean {
-    const others = this.#limitsOf(node).filter(({ name, limits }) => name !== policy && limits.overflow === undefined);
-    return others.some((other) => this.#openNow(other) !== undefined);
+  /** Another policy has an open breaker and gives no places, or gives fewer and has not given one yet: so none waits for the other. */
+  #isHeldByAnother(policy: LimitedPolicy, node: string): boolean {
+    return this.#limitsOf(node).some((other) => {
+      if (other.name === policy.name || this.#overflow.isAdmitted(other.name, node)) return false;
+      return givesFewer(other, policy) && this.#openNow(other) !== undefined;
+    });
   }
 
   #waitingOf(policy: string): readonly WaitingNode[] {
@@ -280,4 +287,9 @@ function countOf({ nodes, unhealthy, exempt, limit }: BreakerStatus): BreakerCou
 
 function isLimited(policy: NodePolicy): policy is LimitedPolicy {
   return policy.limits !== undefined;
+}
+
+function givesFewer(a: LimitedPolicy, b: LimitedPolicy): boolean {
+  const [rateOfA, rateOfB] = [a, b].map(({ limits }) => limits.overflow?.ratePerHour ?? 0);
+  return rateOfA === rateOfB ? a.name < b.name : (rateOfA ?? 0) < (rateOfB ?? 0);
 }

@@ -79,6 +79,7 @@ export class PolicyStage extends NodePolicies {
       tally: this.#tally,
       onChange: options.onBreakerChange,
       drainOf: (node) => this.emptying.drainOf(node),
+      askFull: () => this.emptying.askFull(),
     });
     this.emptying = new EmptyingNodes({ ...options, policies: this });
     this.hourly = new HourlyEvictions({ ...options, claimsOf: (node) => this.claimsOf(node) });

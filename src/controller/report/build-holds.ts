@@ -6,7 +6,7 @@ import type { RateRule, UnconfirmedReason } from '../model/decisions.ts';
 import type { Hold, HoldKind } from '../model/holds.ts';
 import type { Now } from '../model/node-state.ts';
 import { controllerNames, type ControllerSelection, type PolicySource } from '../model/options.ts';
-import type { BreakerStatus, EmptyingStatus, HoldSource, Maintenance, NodeHold, Veto } from '../model/policy.ts';
+import type { BreakerStatus, EmptyingStatus, Maintenance, NodeHold, Veto } from '../model/policy.ts';
 import { formatEstimate, formatPast, formatWallPast } from './format-time.ts';
 import type { ExplainedHold, FiguredHoldKind, PlainHoldKind, Unblocker } from './pages.ts';
 import type { AwaitedReport, ClusterReport, OutageHoldReport, PodBrief, ZoneReport } from './reports.ts';
@@ -139,7 +139,7 @@ function estimateTokenMs(wait: PodBrief['wait']): number {
 function buildModeHold({ mode: hold, now, policySource }: HoldDetails): readonly ExplainedHold[] {
   if (hold === undefined) return [];
   const { mode, source } = hold;
-  const unblockedBy = [unblockerOf(source, policySource), ...buildModeEnd('pause-ends', hold, now)];
+  const unblockedBy = [unblockerOf(hold, policySource), ...buildModeEnd('pause-ends', hold, now)];
   if (mode === 'Observe' && source.kind === 'policy') return [{ kind: 'observed', policy: source.policy, unblockedBy }];
   return [{ kind: 'paused', source, unblockedBy }];
 }
@@ -150,7 +150,7 @@ function buildDetectHold(
 ): readonly ExplainedHold[] {
   if (mode?.source.kind !== 'policy') return [];
   const { source } = mode;
-  const unblockedBy = [unblockerOf(source, policySource), ...buildModeEnd('evict-after', mode, now)];
+  const unblockedBy = [unblockerOf(mode, policySource), ...buildModeEnd('evict-after', mode, now)];
   return [{ kind, policy: source.policy, unblockedBy }];
 }
 
@@ -212,12 +212,18 @@ function knownBy(awaited: AwaitedReport | undefined, now: Now): readonly Unblock
   return awaited === undefined ? [] : [{ kind: 'failure-known', when: formatEstimate(awaited.untilMs, now) }];
 }
 
-function unblockerOf(source: HoldSource, policySource: PolicySource): Unblocker {
+/** A window that sets the mode stands before the mode of the policy itself. */
+function unblockerOf({ source, schedule }: NodeHold, policySource: PolicySource): Unblocker {
   switch (source.kind) {
     case 'config-file':
       return { kind: 'setting', setting: 'paused', wanted: 'false' };
     case 'policy':
-      return buildPolicyChange(source.policy, 'mode', 'Enforce', policySource);
+      return buildPolicyChange(
+        source.policy,
+        schedule === undefined ? 'mode' : `schedules[${schedule}].set.mode`,
+        'Enforce',
+        policySource,
+      );
     case 'annotation':
       return { kind: 'annotation', annotation: pauseAnnotation };
   }

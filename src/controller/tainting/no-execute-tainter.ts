@@ -187,9 +187,12 @@ export class NoExecuteTainter implements NodeEvictor {
 
   /** Whether a node is held, which then keeps its place; the hold may end earlier than known now, so it is checked often. */
   #isHeld(name: string, queue: RateLimitedQueue): boolean {
-    const heldMs = this.#options.holds.heldForMs(name, 'add-no-execute');
-    if (heldMs > 0) queue.postpone(name, this.#nowMs() + Math.min(heldMs, heldNodeRecheckMs));
-    return heldMs > 0;
+    const { holds } = this.#options;
+    const heldMs = holds.heldForMs(name, 'add-no-execute');
+    if (heldMs <= 0) return false;
+    queue.postpone(name, this.#nowMs() + Math.min(heldMs, heldNodeRecheckMs));
+    if (holds.isIntended(name, 'add-no-execute')) queue.waitsFrom(name, this.#nowMs());
+    return true;
   }
 
   #isBusy(zone: string): boolean {

@@ -8,7 +8,7 @@ const nanosecondMs = 1e-6;
 interface QueueEntry {
   /** First come, first served: a postponed key keeps its position. */
   readonly position: number;
-  readonly sinceMs: number;
+  sinceMs: number;
 }
 
 /**
@@ -80,10 +80,17 @@ export class RateLimitedQueue {
     for (const key of this.keysInOrder()) this.remove(key);
   }
 
-  /** When the key that has been queued for the longest time was added; undefined if the queue is empty. */
+  /** Since when the key waits that has waited for the longest time; undefined if the queue is empty. */
   oldestSinceMs(): number | undefined {
-    for (const { sinceMs } of this.#entries.values()) return sinceMs;
-    return undefined;
+    let oldest: number | undefined;
+    for (const { sinceMs } of this.#entries.values()) oldest = Math.min(oldest ?? sinceMs, sinceMs);
+    return oldest;
+  }
+
+  /** The key has not waited until now: it was not to be served. It keeps its position. */
+  waitsFrom(key: string, nowMs: number): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) entry.sinceMs = nowMs;
   }
 
   /** All keys in the order of their positions, including postponed keys and keys in progress. */

@@ -2,6 +2,7 @@
 // to or from summer time ends an hour later or earlier by the clocks there.
 import {
   cooldownDefaultMs,
+  type ModeWindow,
   type NodePolicy,
   type PolicyLimits,
   type PolicySchedule,
@@ -33,12 +34,37 @@ export function decideWindows(
   if (open.length === 0) return { policy, changesAtMs };
   // From the last to the first one, which replaces what the others set.
   const merged = open.toReversed().reduce((result, { schedule }) => withSettings(result, schedule.set), policy);
-  return { policy: { ...merged, windows: open.map(toWindow) }, changesAtMs };
+  const windows = { windows: open.map(toWindow), modeWindow: decideModeWindow(policy, open) };
+  return { policy: { ...merged, ...windows }, changesAtMs };
 }
 
-function toWindow({ schedule, untilMs }: { schedule: PolicySchedule; untilMs: number }): ScheduleWindow {
-  const { cron, timeZone, set } = schedule;
-  return { cron, timeZone, untilMs, setsMode: set.mode !== undefined };
+interface OpenWindow {
+  readonly schedule: PolicySchedule;
+  readonly untilMs: number;
+}
+
+function toWindow({ schedule: { cron, timeZone }, untilMs }: OpenWindow): ScheduleWindow {
+  return { cron, timeZone, untilMs };
+}
+
+/**
+ * The first window that sets a mode does, then the next one that lasts longer, at last the policy itself: until when the mode is the one of
+ * now, as far as windows that have begun decide. Infinity: without an end.
+ */
+function decideModeWindow(
+  { mode: base, schedules = [] }: NodePolicy,
+  open: readonly OpenWindow[],
+): ModeWindow | undefined {
+  const [first, ...others] = open.filter(({ schedule }) => schedule.set.mode !== undefined);
+  if (first === undefined) return undefined;
+  const { mode } = first.schedule.set;
+  let { untilMs } = first;
+  for (const other of others.filter((each) => each.untilMs > first.untilMs)) {
+    if (other.untilMs <= untilMs) continue;
+    if (other.schedule.set.mode !== mode) return { schedule: schedules.indexOf(first.schedule), untilMs };
+    ({ untilMs } = other);
+  }
+  return { schedule: schedules.indexOf(first.schedule), untilMs: mode === base ? Infinity : untilMs };
 }
 
 function withSettings(policy: NodePolicy, { mode, limits, rates, ...evictionLimits }: ScheduledSettings): NodePolicy {

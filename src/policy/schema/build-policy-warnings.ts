@@ -53,8 +53,9 @@ function warnOfBudgetOfNone({ name, flapping }: NodePolicy, index: number): read
 }
 
 /** Accepted, so that a mode can be changed and changed back. */
-function warnOfOtherMode({ name, mode, detect }: NodePolicy, index: number): readonly string[] {
-  if (detect === undefined || mode === 'Detect') return [];
+function warnOfOtherMode({ name, mode, detect, schedules = [] }: NodePolicy, index: number): readonly string[] {
+  const isEver = mode === 'Detect' || schedules.some(({ set }) => set.mode === 'Detect');
+  if (detect === undefined || isEver) return [];
   return [`policies[${index}].detect (policy ${name}) has no effect in mode ${mode}: it is for mode Detect`];
 }
 

@@ -1,7 +1,7 @@
 // Mode Detect: an unhealthy node is marked and kept from new pods, and its pods live on, for as long as the policy says.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodePolicy } from '../../../src/controller/model/policy.ts';
+import type { NodePolicy, PolicyMode } from '../../../src/controller/model/policy.ts';
 import { autonomyLabel } from '../../../src/machinery/api/pod.ts';
 import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import { explainNode, explainPod } from '../../support/explained.ts';
@@ -180,18 +180,41 @@ test('the end of the window that sets the mode is named, and not an end that the
   await using world = aZonedWorld({ a: 6 });
   await world.running(20);
   const untilMs = world.clock.nowMs() + 600_000;
-  const windows = [{ cron: '0 8 * * *', timeZone: 'UTC', untilMs, setsMode: true }];
+  const windows = [{ cron: '0 8 * * *', timeZone: 'UTC', untilMs }];
+  const modeWindow = { schedule: 1, untilMs };
   const pageIn = async (mode: 'Detect' | 'Paused'): Promise<string> => {
-    world.changeOptions({ policies: [aPolicy({ name: 'shop', mode, windows })] });
+    world.changeOptions({ policies: [aPolicy({ name: 'shop', mode, windows, modeWindow })] });
     await world.silentFor(60, 'a-3');
     return describeNodeOutlook(explainNode(world, 'a-3'));
   };
   const detecting = await pageIn('Detect');
   assert.match(detecting, /policy +shop, mode Detect, in the window 0 8 \* \* \* UTC until /u);
   assert.match(detecting, /held .*mode Detect.* or the window of its schedule ends in about \d+s/u);
+  assert.match(detecting, /would end: policies\[shop\]\.schedules\[1\]\.set\.mode set to Enforce/u);
   assert.doesNotMatch(detecting, /evictAfter/u);
   assert.match(
     await pageIn('Paused'),
     /held .*paused by policy shop.* or the window of its schedule ends in about \d+s/u,
   );
+});
+
+test('what a mode holds is not late, and waits from its end on', async () => {
+  const at = (mode: PolicyMode): NodePolicy => {
+    return aPolicy({ name: 'shop', mode, detect: { markPods: false, evictAfterMs: undefined } });
+  };
+  await using world = aZonedWorld({ a: 20 }, { policies: [at('Detect')], nodeEvictionRate: 0.01 });
+  for (const node of ['a-0', 'a-1', 'a-2']) world.addPod(`p-${node}`, node);
+  await world.running(20);
+  await world.silentFor(1_800, 'a-0', 'a-1', 'a-2');
+  const oldest = (queue: string): number =>
+    Math.max(
+      0,
+      ...[...world.meter.read()].flatMap(([key, value]) => (key.startsWith(`${queue}_oldest_seconds`) ? value : [])),
+    );
+  const [taints, marks] = ['node_lifecycle_taint_queue', 'node_lifecycle_marking_queue'] as const;
+  assert.ok(oldest(taints) < 5 && oldest(marks) < 5, `${oldest(taints)} s, ${oldest(marks)} s`);
+  world.changeOptions({ policies: [at('Enforce')] });
+  await world.advance(60);
+  assert.equal(world.tainted(['a-0', 'a-1', 'a-2']).length, 1);
+  assert.ok(oldest(taints) > 50 && oldest(taints) < 65, `${oldest(taints)} s`);
 });

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodePolicy, PolicyLimits, PolicyMode } from '../../../src/controller/model/policy.ts';
 import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
-import { aPolicy } from '../../support/builders.ts';
+import { outOfServiceLabel } from '../../../src/machinery/api/topology.ts';
+import { aPolicy, inZone } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { explainNode } from '../../support/explained.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
@@ -198,12 +199,17 @@ test('time in which something else holds all nodes adds up to no more than one p
 });
 
 test('a node that something else holds does not take the place of another', async () => {
-  const policy = aPolicy({ name: 'pool', limits: { ...limits, maxUnhealthy: { percent: undefined, count: 0 } } });
+  const vetoes = { of: ['karpenter' as const], labels: [], taints: [], maxDurationMs: 3_600_000 };
+  const policy = aPolicy({
+    name: 'pool',
+    limits: { ...limits, maxUnhealthy: { percent: undefined, count: 0 } },
+    vetoes,
+  });
   await using world = aZonedWorld({ a: 12 }, { policies: [policy], nodeEvictionRate: 10 });
   for (const node of silent) world.addPod(`p-${node}`, node);
   await world.running(20);
   const [first = '', second = ''] = silent;
-  world.annotate(first, 'nodelifecycle/paused', 'true');
+  world.annotate(first, 'karpenter.sh/do-not-repair', 'true');
   await world.silentFor(10, first);
   await world.silentFor(80, second);
   assert.deepEqual(world.tainted(silent), [second]);
@@ -235,4 +241,55 @@ test('a node that is being emptied, which reports Ready=False, gives its place b
     world.decided('overflow-admitted').map(({ node }) => node),
     [first],
   );
+});
+
+test('pods that never end and wait for out-of-service do not wait for all nodes that fail later', async () => {
+  const shutdown = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
+  const outOfService = { conditions: [], taints: [shutdown.key] };
+  const policies = [aPolicy({ name: 'pool', limits, outOfService })];
+  await using world = aZonedWorld({ a: 60 }, { policies, nodeEvictionRate: 10, unhealthyZoneThreshold: 1 });
+  const failing = names(20, 'a-');
+  for (const node of failing) world.addPod(`p-${node}`, node);
+  await world.running(20);
+  const [fenced = '', ...others] = failing;
+  world.setLabels(fenced, { ...world.node(fenced).metadata.labels, [outOfServiceLabel]: 'allowed' });
+  await world.silentFor(60, fenced);
+  assert.deepEqual(world.evicted(), [`p-${fenced}`]);
+  await world.silentFor(60, ...others.slice(0, 2));
+  world.setTaints(fenced, [...(world.node(fenced).spec?.taints ?? []), shutdown]);
+  for (const node of others.slice(2, 6)) await world.silentFor(28, node);
+  assert.ok(
+    world.taints(fenced).some((taint) => taint.includes('out-of-service')),
+    world.taints(fenced).join(' '),
+  );
+});
+
+test('of two policies with places the faster one does not give any that the slower one holds', async () => {
+  const of = (ratePerHour: number, count: number): PolicyLimits => ({
+    ...limits,
+    maxUnhealthy: { percent: undefined, count },
+    cooldownMs: 60_000,
+    overflow: { ratePerHour },
+  });
+  const policies = [
+    aPolicy({ name: 'pool', limits: of(120, 0), selector: inZone('a') }),
+    aPolicy({ name: 'guard', isGuard: true, limits: of(6, 12), selector: inZone('a', 'b') }),
+  ];
+  await using world = aZonedWorld({ a: 30, b: 30 }, { policies, nodeEvictionRate: 10, unhealthyZoneThreshold: 1 });
+  const [inA, inB] = [names(12, 'a-'), names(6, 'b-')];
+  for (const node of [...inA, ...inB]) world.addPod(`p-${node}`, node);
+  await world.running(20);
+  world.goSilent(...inB);
+  await world.silentFor(570, ...inA);
+  assert.deepEqual(world.tainted(inA), [], 'the first place of guard comes after ten minutes');
+  world.recover(...inB);
+  await world.advance(65);
+  assert.deepEqual(
+    world.decided('breaker-closed').map(({ policy }) => policy),
+    ['guard'],
+  );
+  await world.advance(20);
+  assert.equal(world.tainted(inA).length, 1);
+  await world.advance(60);
+  assert.ok(world.tainted(inA).length >= 2 && world.tainted(inA).length <= 4, world.tainted(inA).join(' '));
 });

@@ -45,3 +45,16 @@ test('the grace period of a policy must be longer than the monitor period, as th
   assert.deepEqual(problemsOf([], file), [text(1, 'b', '5s'), text(2, 'c', '4s')]);
   assert.deepEqual(problemsOf(['--node-monitor-period=3s'], file), []);
 });
+
+test('values without effect are warned of: early detection after the grace period, and limits of a collector that is off', () => {
+  const warningsOf = (argv: readonly string[], file = ''): readonly string[] => {
+    const outcome = outcomeOf(argv, file);
+    return 'problems' in outcome ? assert.fail(outcome.problems.join('\n')) : outcome.warnings;
+  };
+  const policy = (earliest: string): string =>
+    `policies:\n- name: shop\n  nodeSelector: { matchLabels: { pool: a } }\n  limits: { maxUnhealthy: { count: 2 } }\n  detection: { earliest: ${earliest} }\n`;
+  assert.deepEqual(warningsOf([], policy('49s')), []);
+  assert.match(warningsOf([], policy('60s')).join(), /^policies\[0\]\.detection has no effect: .*\(50s\)/u);
+  assert.match(warningsOf(['--terminated-pod-gc-age=1h']).join(), /have no effect: --controllers does not enable/u);
+  assert.deepEqual(warningsOf(['--terminated-pod-gc-age=1h', '--controllers=*,pod-garbage-collector-controller']), []);
+});

@@ -76,7 +76,7 @@ export class EvictionWorld {
       readyOf,
       healthOf: (node) => this.#health.get(node),
       healthNowMs: () => this.#healthNow().monotonicMs,
-      holds: { isHeldForAll: () => this.held, heldForMs: () => (this.held ? 1 : 0) },
+      holds: { isIntended: () => false, isHeldForAll: () => this.held, heldForMs: () => (this.held ? 1 : 0) },
       liveNode: () => 'gone',
       isNodeWatchBehind: () => false,
       fullDisruption: () => true,

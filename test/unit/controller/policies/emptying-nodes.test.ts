@@ -17,17 +17,23 @@ interface NodeState {
 
 class Stand {
   nowMs = 1_000;
+  /** Questions for the pods of a node. */
+  asked = 0;
+  claims = policy;
   readonly states = new Map<string, NodeState>();
   readonly adding = new Map<string, number>();
   readonly emptying = new EmptyingNodes({
     options: { current: () => this.settings },
     policies: {
-      claimsOf: (node) => (this.states.get(node)?.inPolicy === true ? [policy] : []),
+      claimsOf: (node) => (this.states.get(node)?.inPolicy === true ? [this.claims] : []),
       keeperOf: () => undefined,
     },
     nodes: { get: (name) => this.#node(name) },
     names: () => this.states.keys(),
-    podsOn: (name) => (this.states.get(name)?.pods ?? []).map(aPod),
+    podsOn: (name) => {
+      this.asked += 1;
+      return (this.states.get(name)?.pods ?? []).map(aPod);
+    },
     beingTainted: () => this.adding,
     clock: { nowMs: () => this.nowMs, monotonicMs: () => this.nowMs },
   });
@@ -155,3 +161,35 @@ function isExpected(stand: Stand, name: string): boolean {
   );
   return others.length >= 2;
 }
+
+test('many questions of one moment cost as much as one for each set of policies', () => {
+  const stand = new Stand();
+  for (let place = 0; place < 300; place += 1) {
+    stand.set(`drained-${place}`, { tainted: true, inPolicy: true, pods: ['terminating'] });
+    stand.set(`waiting-${place}`, { tainted: false, inPolicy: true, pods: ['plain'] });
+  }
+  const isFull = stand.emptying.askFull();
+  assert.equal(isFull('waiting-0'), false);
+  stand.asked = 0;
+  for (let place = 1; place < 300; place += 1) assert.equal(isFull(`waiting-${place}`), false);
+  assert.ok(stand.asked < 300, `${stand.asked} questions for pods`);
+  stand.set('busy-1', { tainted: true, inPolicy: true, pods: ['plain'] });
+  stand.set('busy-2', { tainted: true, inPolicy: true, pods: ['plain'] });
+  assert.equal(stand.emptying.askFull()('waiting-1'), true);
+});
+
+test('what is left to evict: pods that terminate count as begun only where fencing may end them', () => {
+  const stand = new Stand();
+  const drains = (pods: NodeState['pods'], tainted: boolean): string => {
+    stand.set('n', { tainted, inPolicy: true, pods });
+    return stand.emptying.drainOf('n');
+  };
+  assert.deepEqual([drains(['plain'], true), drains(['plain'], false)], ['begun', 'waiting']);
+  assert.deepEqual(
+    [drains([], true), drains(['daemon'], false), drains(['terminating'], true)],
+    ['nothing', 'nothing', 'nothing'],
+  );
+  stand.claims = aPolicy({ name: 'pool', outOfService: { conditions: [], taints: [] } });
+  assert.deepEqual([drains(['terminating'], true), drains(['terminating'], false)], ['begun', 'nothing']);
+  assert.equal(stand.emptying.drainOf('gone'), 'nothing');
+});

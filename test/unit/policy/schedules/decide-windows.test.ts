@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodePolicy, PolicySchedule, ScheduledSettings } from '../../../../src/controller/model/policy.ts';
+import type {
+  NodePolicy,
+  PolicyMode,
+  PolicySchedule,
+  ScheduledSettings,
+} from '../../../../src/controller/model/policy.ts';
 import { decideWindows } from '../../../../src/policy/schedules/decide-windows.ts';
 import { aPolicy } from '../../../support/builders.ts';
 
@@ -19,7 +24,7 @@ test('within a window its settings hold, and after it those of the policy', () =
   const policy = aPolicy({ schedules: [aSchedule({ mode: 'Detect' })] });
   const within = at(hourMs - 1, policy);
   assert.equal(within.policy.mode, 'Detect');
-  assert.deepEqual(within.policy.windows, [{ cron: '0 8 * * *', timeZone: 'UTC', untilMs: hourMs, setsMode: true }]);
+  assert.deepEqual(within.policy.windows, [{ cron: '0 8 * * *', timeZone: 'UTC', untilMs: hourMs }]);
   assert.equal(within.changesAtMs, hourMs);
   assert.deepEqual(at(hourMs, policy), { policy, changesAtMs: 24 * hourMs });
 });
@@ -35,6 +40,80 @@ test('of several windows the first in the list that sets a field decides it', ()
   const later = at(hourMs, aPolicy({ schedules })).policy;
   assert.deepEqual([later.mode, later.maxEvictionsPerHour, later.maxConcurrentEvictions], ['Paused', 2, 3]);
 });
+
+const modes: readonly (readonly [
+  title: string,
+  base: PolicyMode,
+  windows: readonly [PolicyMode, number][],
+  place: number,
+  hours: number,
+])[] = [
+  ['one window', 'Enforce', [['Detect', 1]], 0, 1],
+  [
+    'two of the same mode: the longer one',
+    'Enforce',
+    [
+      ['Detect', 1],
+      ['Detect', 2],
+    ],
+    0,
+    2,
+  ],
+  [
+    'an order that does not count',
+    'Enforce',
+    [
+      ['Detect', 2],
+      ['Detect', 1],
+    ],
+    0,
+    2,
+  ],
+  [
+    'another mode after it',
+    'Enforce',
+    [
+      ['Detect', 1],
+      ['Paused', 3],
+      ['Detect', 5],
+    ],
+    0,
+    1,
+  ],
+  [
+    'another mode that ends before it',
+    'Enforce',
+    [
+      ['Detect', 2],
+      ['Paused', 1],
+      ['Detect', 5],
+    ],
+    0,
+    5,
+  ],
+  ['the policy has it anyway', 'Detect', [['Detect', 1]], 0, Infinity],
+  [
+    'the policy has it anyway, and another window does not',
+    'Detect',
+    [
+      ['Detect', 1],
+      ['Enforce', 2],
+    ],
+    0,
+    1,
+  ],
+];
+
+for (const [title, mode, windows, schedule, hours] of modes) {
+  test(`until when a mode is in force: ${title}`, () => {
+    const schedules = [
+      ...windows.map(([set, lasts]) => aSchedule({ mode: set }, lasts * hourMs)),
+      aSchedule({ maxEvictionsPerHour: 1 }, 9 * hourMs),
+    ];
+    const { modeWindow } = at(1, aPolicy({ mode, schedules })).policy;
+    assert.deepEqual(modeWindow, { schedule, untilMs: hours * hourMs });
+  });
+}
 
 test('limits replace those of the policy one by one', () => {
   const limits = { maxUnhealthy: { percent: 40, count: undefined }, cooldownMs: 600_000, resetAtMs: 7 };

@@ -86,3 +86,10 @@ test('what mode Detect does has no effect in another mode', () => {
   const [warning] = buildPolicyWarnings([aPolicy({ name: 'edge', mode: 'Enforce', detect })]);
   assert.equal(warning, 'policies[0].detect (policy edge) has no effect in mode Enforce: it is for mode Detect');
 });
+
+test('what a policy says of mode Detect has an effect where a window sets that mode', () => {
+  const detect = { markPods: false, evictAfterMs: undefined };
+  const schedule = { cron: '0 8 * * *', timeZone: 'UTC', durationMs: 3_600_000, set: { mode: 'Detect' as const } };
+  assert.equal(buildPolicyWarnings([aPolicy({ detect })]).length, 1);
+  assert.deepEqual(buildPolicyWarnings([aPolicy({ detect, schedules: [schedule] })]), []);
+});
