@@ -1,5 +1,4 @@
 // Builds the stages that act: the writer, and what marks, taints, evicts and collects.
-import { findCondition, neverUpdated } from '../machinery/api/conditions.ts';
 import type { NodeView } from '../machinery/api/node.ts';
 import { podKey, type PodView } from '../machinery/api/pod.ts';
 import { isOlder } from '../machinery/api/resource-version.ts';
@@ -21,6 +20,7 @@ import { EvidenceWatch } from './out-of-service/evidence-watch.ts';
 import { OutOfServiceTainter } from './out-of-service/out-of-service-tainter.ts';
 import { PodEvictor } from './pod-eviction-mode/pod-evictor.ts';
 import { PodGarbageCollector } from './pod-gc/pod-garbage-collector.ts';
+import { buildMarkingState, isNotReadyForLong } from './pod-readiness/build-marking-state.ts';
 import { type NodeMarkingState, PodMarker } from './pod-readiness/pod-marker.ts';
 import { PodMarkingQueues } from './pod-readiness/pod-marking-queues.ts';
 import { removalRules } from './removal-rules.ts';
@@ -287,8 +287,8 @@ function buildMarkingQueues(stages: ObservingStages, { clock, meter }: NodeLifec
     optionsOf: (zone) => policies.zoneOptions(zone),
     zoneOf: (name) => policies.zoneOf(nodes.get(name) ?? { name, labels: {} }),
     silenceOf: (node) =>
-      isNotReadyForLong(node, stages) ? notReadySince(node, stages) : lastHeartbeatOf(health.get(node)),
-    isNotReadyForLong: (node) => isNotReadyForLong(node, stages),
+      reportsNotReadyForLong(node, stages) ? notReadySince(node, stages) : lastHeartbeatOf(health.get(node)),
+    isNotReadyForLong: (node) => reportsNotReadyForLong(node, stages),
     holds,
     clock,
     meter,
@@ -301,12 +301,13 @@ function lastHeartbeatOf(record: HealthRecord | undefined): string | undefined {
 }
 
 /** As this process has seen it: a kubelet that reports NotReady may have another clock. */
-function isNotReadyForLong(name: string, { nodes, health, policies, healthNow }: ObservingStages): boolean {
+function reportsNotReadyForLong(name: string, { nodes, health, policies, healthNow }: ObservingStages): boolean {
   const afterMs = policies.notReadyMarkedAfterMs(name);
   const record = health.get(name);
   const node = afterMs === Infinity ? undefined : nodes.get(name);
-  if (node === undefined || record === undefined || readyOf(node) !== 'False') return false;
-  return healthNow().monotonicMs - record.readyChangedAtMs >= afterMs;
+  if (node === undefined || record === undefined) return false;
+  const { readyChangedAtMs } = record;
+  return isNotReadyForLong({ ready: readyOf(node), readyChangedAtMs, afterMs, nowMs: healthNow().monotonicMs });
 }
 
 function notReadySince(name: string, { health }: ObservingStages): string {
@@ -327,13 +328,19 @@ function buildMarker(
 }
 
 function markingStateOf(name: string, stages: ObservingStages): NodeMarkingState | undefined {
-  const { nodes, health } = stages;
+  const { nodes, health, policies } = stages;
   const node = nodes.get(name);
-  if (node === undefined || health.get(name) === undefined) return undefined;
-  const neverPosted = findCondition(node.conditions, 'Ready')?.reason === neverUpdated.reason;
-  // A record made only from the caches, as after a restart, is not a heartbeat.
-  const hasRecentHeartbeat = health.hasRecovered(node, stages.healthNow());
-  return { ready: readyOf(node), hasRecentHeartbeat, neverPosted, isNotReadyForLong: isNotReadyForLong(name, stages) };
+  const record = health.get(name);
+  if (node === undefined || record === undefined) return undefined;
+  const now = stages.healthNow();
+  return buildMarkingState(node, {
+    ready: readyOf(node),
+    readyChangedAtMs: record.readyChangedAtMs,
+    // A record made only from the caches, as after a restart, is not a heartbeat.
+    hasRecentHeartbeat: health.hasRecovered(node, now),
+    afterMs: policies.notReadyMarkedAfterMs(name),
+    nowMs: now.monotonicMs,
+  });
 }
 
 function buildPodGc(

@@ -5,6 +5,8 @@ import { assessNode, buildRecord, type NodeAssessment, readyOf } from '../../con
 import type { HealthRecord } from '../../controller/health/health-record.ts';
 import type { Now } from '../../controller/model/node-state.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
+import { buildMarkingState } from '../../controller/pod-readiness/build-marking-state.ts';
+import type { NodeMarkingState } from '../../controller/pod-readiness/pod-marker.ts';
 import { PolicyStage } from '../../controller/policies/policy-stage.ts';
 import { ZoneTable } from '../../controller/zones/zone-table.ts';
 import { findCondition } from '../../machinery/api/conditions.ts';
@@ -102,8 +104,23 @@ export class ClusterEvaluation {
   }
 
   assess(node: NodeView): NodeAssessment {
-    const record = recordOf(node, this.#state.leases.get(node.name), this.now);
-    return assessNode(node, record, this.now, this.policies.current(node.name));
+    return assessNode(node, this.#recordOf(node), this.now, this.policies.current(node.name));
+  }
+
+  /** On which it depends whether the pods of this node are marked NotReady. */
+  markingStateOf(node: NodeView): NodeMarkingState {
+    const { heartbeatSinceUnknown, readyChangedAtMs } = this.#recordOf(node);
+    return buildMarkingState(node, {
+      ready: this.readyOf(node),
+      readyChangedAtMs,
+      hasRecentHeartbeat: heartbeatSinceUnknown && this.assess(node).kind === 'alive',
+      afterMs: this.policies.notReadyMarkedAfterMs(node.name),
+      nowMs: this.now.monotonicMs,
+    });
+  }
+
+  #recordOf(node: NodeView): HealthRecord {
+    return buildHealthRecord(node, this.#state.leases.get(node.name), this.now);
   }
 
   /** `renewTime` of the lease of this node. */
@@ -129,12 +146,17 @@ export class ClusterEvaluation {
   }
 }
 
-/** Health record of a controller that observed the last heartbeat when it was sent. */
-function recordOf(node: NodeView, lease: LeaseView | undefined, now: Now): HealthRecord {
+/** Health record of a controller that observed the last heartbeat, and the last change of Ready, when they were written. */
+function buildHealthRecord(node: NodeView, lease: LeaseView | undefined, now: Now): HealthRecord {
   const record = buildRecord(undefined, { node, lease }, now);
-  const sentAt = [lease?.renewTime, findCondition(node.conditions, 'Ready')?.lastHeartbeatTime];
-  const sentAtMs = sentAt.flatMap((at) => parseTimestamp(at) ?? []);
-  return sentAtMs.length === 0
-    ? record
-    : { ...record, heartbeatAtMs: Math.min(now.monotonicMs, Math.max(...sentAtMs)) };
+  const ready = findCondition(node.conditions, 'Ready');
+  const sentAt = [lease?.renewTime, ready?.lastHeartbeatTime].flatMap((at) => parseTimestamp(at) ?? []);
+  const sentAtMs = Math.max(...sentAt);
+  const changedAtMs = parseTimestamp(ready?.lastTransitionTime);
+  return {
+    ...record,
+    heartbeatAtMs: sentAt.length === 0 ? record.heartbeatAtMs : Math.min(now.monotonicMs, sentAtMs),
+    readyChangedAtMs: Math.min(now.monotonicMs, changedAtMs ?? record.readyChangedAtMs),
+    heartbeatSinceUnknown: changedAtMs !== undefined && sentAtMs > changedAtMs,
+  };
 }

@@ -11,6 +11,7 @@ import type { ControllerOptions, PodGcOptions } from '../../controller/model/opt
 import { decideTerminated } from '../../controller/pod-gc/decide-collection.ts';
 import { assessOutOfService } from '../../controller/out-of-service/assess-out-of-service.ts';
 import { decideOrder } from '../../controller/out-of-service/decide-order.ts';
+import { decideMarking } from '../../controller/pod-readiness/pod-marker.ts';
 import type { PolicyStage } from '../../controller/policies/policy-stage.ts';
 import { decideEviction, type RunningTaint } from '../../controller/taint-eviction/decide-eviction.ts';
 import { decideNoExecuteNeed, healthTaintsOf } from '../../controller/tainting/decide-taints.ts';
@@ -58,7 +59,8 @@ function buildNode(evaluation: ClusterEvaluation, node: NodeView, pods: readonly
   const ready = evaluation.readyOf(node);
   const graces = policies.current(node.name);
   const selection = policies.selectionOf(node.name);
-  const detection = selection.kind === 'policy' ? selection.policy.detection : undefined;
+  const earliestMs = selection.kind === 'policy' ? selection.policy.detection?.earliestMs : undefined;
+  const isEarly = earliestMs !== undefined && earliestMs < graces.nodeMonitorGracePeriodMs;
   const taint = decideTaint(evaluation, node, ready);
   const fates = pods.map((pod) => decidePod(evaluation, node, pod, taint));
   const marked = decideMark(evaluation, node);
@@ -67,7 +69,7 @@ function buildNode(evaluation: ClusterEvaluation, node: NodeView, pods: readonly
     conflict: selection.kind === 'conflict' ? selection.policies.map(({ name }) => name) : [],
     mode: selection.kind === 'policy' ? selection.policy.mode : 'Enforce',
     gracePeriodSeconds: graceOf({ hasReady: readyOf(node) !== missing }, graces).graceMs / 1_000,
-    earlyFromSeconds: detection === undefined ? null : detection.earliestMs / 1_000,
+    earlyFromSeconds: isEarly ? earliestMs / 1_000 : null,
     zone: zoneName(policies.zoneOf(node)),
     ready,
     markedUnknown: marked,
@@ -81,6 +83,7 @@ function buildNode(evaluation: ClusterEvaluation, node: NodeView, pods: readonly
     hold: describeHold(evaluation, node, taint.taint),
     podsEvicted: fates.filter((fate) => fate === 'evicted').length,
     podsHeld: fates.filter((fate) => fate === 'held').length,
+    podsMarked: countMarked(evaluation, node, pods),
   };
 }
 
@@ -89,6 +92,14 @@ function decideMark(evaluation: ClusterEvaluation, node: NodeView): NodePreview[
   if (assessment.kind === 'alive') return 'later';
   if (assessment.conditions.length === 0) return 'already';
   return isHeld(evaluation, node.name, 'mark-unknown') ? 'held' : 'now';
+}
+
+/** Number of its pods that are marked NotReady. */
+function countMarked(evaluation: ClusterEvaluation, node: NodeView, pods: readonly PodView[]): number {
+  if (isHeld(evaluation, node.name, 'mark-pods')) return 0;
+  const state = evaluation.markingStateOf(node);
+  // One reading does not show which pods were bound while the node was not ready.
+  return pods.filter((pod) => decideMarking(pod, state, 'before')).length;
 }
 
 interface TaintFate {

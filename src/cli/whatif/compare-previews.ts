@@ -37,10 +37,14 @@ export interface Effects {
   readonly outOfServiceAdded: readonly string[];
   readonly podsEvicted: { readonly before: number; readonly after: number };
   readonly podsHeld: { readonly before: number; readonly after: number };
+  readonly podsMarked: { readonly before: number; readonly after: number };
   /** Completed pods that the pod garbage collector does not keep; null: it does not run. */
   readonly podsNotKept: { readonly before: number | null; readonly after: number | null };
   readonly evictionsBegin: readonly string[];
   readonly evictionsHeld: readonly string[];
+  /** More of their pods are marked NotReady, or fewer. */
+  readonly marksBegin: readonly string[];
+  readonly marksEnd: readonly string[];
   /** Kept from new pods because they recover often, and not before; kept before, and released after it. */
   readonly flappingKept: readonly string[];
   readonly flappingReleased: readonly string[];
@@ -103,9 +107,12 @@ function effectsOf(before: ClusterPreview, after: ClusterPreview): Effects {
     outOfServiceAdded: where((was, is) => was.outOfService !== 'added' && is.outOfService === 'added'),
     podsEvicted: totals(before, after, 'podsEvicted'),
     podsHeld: totals(before, after, 'podsHeld'),
+    podsMarked: totals(before, after, 'podsMarked'),
     podsNotKept: { before: before.podsNotKept, after: after.podsNotKept },
     evictionsBegin: where((before, after) => after.podsEvicted > before.podsEvicted),
     evictionsHeld: where((before, after) => after.podsHeld > before.podsHeld),
+    marksBegin: where((before, after) => after.podsMarked > before.podsMarked),
+    marksEnd: where((before, after) => after.podsMarked < before.podsMarked),
     flappingKept: where((was, is) => was.flapping !== 'kept' && is.flapping === 'kept'),
     flappingReleased: where((was, is) => was.flapping === 'kept' && is.flapping === 'released'),
     recoveriesNotKnown: [...after.policies].flatMap(([name, { flapping }]) => (flapping === null ? [] : [name])),
@@ -132,7 +139,7 @@ function isWaiting({ noExecute }: NodePreview): boolean {
 function totals(
   before: ClusterPreview,
   after: ClusterPreview,
-  field: 'podsEvicted' | 'podsHeld',
+  field: 'podsEvicted' | 'podsHeld' | 'podsMarked',
 ): { readonly before: number; readonly after: number } {
   const sum = ({ nodes }: ClusterPreview): number =>
     [...nodes.values()].reduce((total, node) => total + node[field], 0);

@@ -33,10 +33,12 @@ export function describeWhatif(report: WhatifReport): string {
 }
 
 function describeSummary({ total, changedNodes, effects, at }: WhatifReport): string {
-  const { markedUnknown, taintsAdded, taintsHeld, podsEvicted, podsHeld, breakersOpen, conflicts } = effects;
+  const { markedUnknown, taintsAdded, taintsHeld, podsMarked, podsEvicted, podsHeld, breakersOpen, conflicts } =
+    effects;
   const parts = [
     `${markedUnknown.length} marked Unknown`,
     `${taintsAdded.length} NoExecute taints added, ${taintsHeld.length} held`,
+    `pods marked NotReady ${podsMarked.before} -> ${podsMarked.after}`,
     `pods evicted ${podsEvicted.before} -> ${podsEvicted.after}, held ${podsHeld.before} -> ${podsHeld.after}`,
     `${breakersOpen.length} breakers open`,
     `${conflicts.length} conflicts`,
@@ -50,6 +52,8 @@ function describeEffects({ effects, fullDisruption, nodes }: WhatifReport): read
     ['no longer marked Unknown', effects.notMarkedUnknown],
     ['Unknown sooner, without a heartbeat', effects.unknownSooner],
     ['Unknown later, without a heartbeat', effects.unknownLater],
+    ['pods marked NotReady', effects.marksBegin],
+    ['pods no longer marked NotReady', effects.marksEnd],
     ['NoExecute taint added', effects.taintsAdded],
     ['NoExecute taint held or stopped', effects.taintsHeld],
     ['taint out-of-service added', effects.outOfServiceAdded],
@@ -143,6 +147,7 @@ function describeNode(node: NodePreview): ReportFields {
     ['taint out-of-service', node.outOfService],
     ['flapping', node.keptUntil === null ? node.flapping : `${node.flapping} until ${node.keptUntil}`],
     ['held by', hold === null ? 'nothing' : `${hold.what}${hold.until === null ? '' : ` until ${hold.until}`}`],
+    ['pods marked NotReady', String(node.podsMarked)],
     ['pods evicted', String(node.podsEvicted)],
     ['pods held', String(node.podsHeld)],
   ];

@@ -51,6 +51,8 @@ export interface NodePreview {
   /** Number of its pods that are or will be evicted, and of those whose eviction is held. */
   readonly podsEvicted: number;
   readonly podsHeld: number;
+  /** Number of its Ready pods that are marked NotReady, which takes them out of their Services. */
+  readonly podsMarked: number;
 }
 
 export interface ZonePreview {

@@ -338,9 +338,9 @@ export const meetingDefects: readonly Mutant[] = [
   {
     name: 'not-ready-marks-at-once',
     what: 'pods of a node that is NotReady for a moment leave their Services',
-    file: 'controller/acting-stages.ts',
-    find: 'return healthNow().monotonicMs - record.readyChangedAtMs >= afterMs;',
-    replace: 'return healthNow().monotonicMs - record.readyChangedAtMs >= afterMs / 1_000;',
+    file: 'controller/pod-readiness/build-marking-state.ts',
+    find: 'nowMs - readyChangedAtMs >= afterMs;',
+    replace: 'nowMs - readyChangedAtMs >= afterMs / 1_000;',
   },
   // pods that completed, and pods that never end
   {

@@ -6,6 +6,8 @@ import type { PodView } from '../../../../src/machinery/api/pod.ts';
 import { formatMicroTime, formatTime } from '../../../../src/machinery/api/timestamps.ts';
 import { buildPreview } from '../../../../src/cli/whatif/cluster-preview.ts';
 import type { ClusterState } from '../../../../src/cli/whatif/cluster-evaluation.ts';
+import { comparePreviews } from '../../../../src/cli/whatif/compare-previews.ts';
+import { describeWhatif } from '../../../../src/cli/whatif/describe-whatif.ts';
 import type { NodePreview } from '../../../../src/cli/whatif/preview.ts';
 import { type ControllerOptions, defaultControllerOptions } from '../../../../src/controller/model/options.ts';
 import type { NodePolicy } from '../../../../src/controller/model/policy.ts';
@@ -251,6 +253,72 @@ describe('a node that was kept from new pods', () => {
     assert.deepEqual(policies.get('zone-a')?.flapping, { kept: 1, limit: 1 });
     assert.equal(nodes.get('ok-0')?.flapping, 'none');
   });
+});
+
+describe('pods that are marked NotReady', () => {
+  const pods = [{}, {}, { ready: 'False' }, { ready: undefined }];
+  const unknown: NodeStory = { silentSeconds: 600, ready: 'Unknown', taints: [unreachable], pods };
+  const notReady: NodeStory = { ready: 'False', pods };
+  const detect = (markPods: boolean): readonly NodePolicy[] => [
+    aPolicy({ mode: 'Detect', detect: { markPods, evictAfterMs: undefined } }),
+  ];
+  const after = (seconds: number): readonly NodePolicy[] => [aPolicy({ markPodsOfNotReadyAfterMs: seconds * 1_000 })];
+  const marked = (story: NodeStory, policies: readonly NodePolicy[] = []): number =>
+    preview(story, policies).podsMarked;
+
+  test('are the Ready ones of nodes that are silent or Unknown', () => {
+    assert.deepEqual([marked(unknown), marked({ silentSeconds: 60, pods }), marked({ pods })], [2, 2, 0]);
+  });
+
+  test('are none while something holds the marks', () => {
+    assert.deepEqual([marked(unknown, detect(false)), marked(unknown, detect(true))], [0, 2]);
+    for (const mode of ['Observe', 'Paused'] as const) assert.equal(marked(unknown, [aPolicy({ mode })]), 0, mode);
+    assert.equal(marked({ ...unknown, pause: 'true' }), 0);
+  });
+
+  test('are those of nodes that report NotReady for as long as the policy says', () => {
+    assert.deepEqual([marked(notReady), marked(notReady, after(60))], [0, 2]);
+    assert.deepEqual([marked(notReady, after(600)), marked(notReady, after(601))], [2, 0]);
+  });
+
+  test('are none of a node that sends heartbeats since it is Unknown, and of one that never posted a status', () => {
+    assert.equal(marked({ ...unknown, silentSeconds: 5 }), 0);
+    const conditions = [
+      {
+        type: 'Ready',
+        status: 'Unknown',
+        reason: 'NodeStatusNeverUpdated',
+        lastHeartbeatTime: formatTime(nowMs - 600_000),
+      },
+    ];
+    assert.equal(marked({ ...unknown, conditions }), 0);
+    assert.equal(marked({ ...unknown, conditions: [], createdAtMs: nowMs - 600_000 }), 0);
+  });
+
+  test('a longer grace period does not end the silence of a node that is Unknown', () => {
+    assert.equal(marked(unknown, [aPolicy({ nodeMonitorGracePeriodMs: 3_600_000 })]), 2);
+  });
+
+  for (const [what, story, before, then] of [
+    ['markPods: true for nodes that are Unknown', unknown, detect(false), detect(true)],
+    ['markPodsOfNotReadyAfter for nodes that report NotReady', notReady, [aPolicy()], after(60)],
+  ] as const) {
+    test(`change with ${what}, and the report says so`, () => {
+      const others = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`ok-${index}`, { pods: [{}] }]));
+      const state = aCluster({ ...others, n0: story, n1: story, n2: story });
+      const [was, is] = [before, then].map((policies) =>
+        buildPreview(state, { ...defaultControllerOptions, policies }),
+      );
+      assert.ok(was !== undefined && is !== undefined);
+      const report = comparePreviews(was, is, { atMs: nowMs, all: false });
+      assert.deepEqual([report.changedNodes, report.total], [3, 20]);
+      assert.deepEqual(report.effects.podsMarked, { before: 0, after: 6 });
+      const text = describeWhatif(report);
+      assert.match(text, /^3 of 20 nodes change .*; pods marked NotReady 0 -> 6; /mu);
+      assert.match(text, /^ {2}pods marked NotReady: n0, n1, n2$/mu);
+      assert.match(text, /^ {2}n0: pods marked NotReady 0 -> 2$/mu);
+    });
+  }
 });
 
 test('nodes beyond maxConcurrentEvictions wait', () => {

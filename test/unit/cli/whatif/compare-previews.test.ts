@@ -22,6 +22,7 @@ const calm: NodePreview = {
   hold: null,
   podsEvicted: 0,
   podsHeld: 0,
+  podsMarked: 0,
 };
 const due: NodePreview = { ...calm, ready: 'Unknown', markedUnknown: 'now', noExecute: 'added', podsEvicted: 3 };
 const options = { atMs: Date.parse('2026-11-24T12:00:00Z'), all: false } as const;
@@ -44,7 +45,7 @@ test('equal previews: nothing changes, and all is shown only on demand', () => {
   assert.equal(comparePreviews(preview, preview, { ...options, all: true }).nodes.length, 1);
   assert.equal(
     describeWhatif(report),
-    '0 of 1 nodes change at 2026-11-24T12:00:00Z: 0 marked Unknown; 0 NoExecute taints added, 0 held; pods evicted 0 -> 0, held 0 -> 0; 0 breakers open; 0 conflicts\n',
+    '0 of 1 nodes change at 2026-11-24T12:00:00Z: 0 marked Unknown; 0 NoExecute taints added, 0 held; pods marked NotReady 0 -> 0; pods evicted 0 -> 0, held 0 -> 0; 0 breakers open; 0 conflicts\n',
   );
 });
 
@@ -66,6 +67,25 @@ test('where taints are added, the report says that their wait for other nodes is
     describeWhatif(comparePreviews(aPreview({ n: calm }), aPreview({ n: after }), options));
   assert.match(text(due), /^ {2}not predicted: a taint that is added waits, for 5 minutes at most/mu);
   assert.doesNotMatch(text({ ...due, noExecute: 'held' }), /not predicted/u);
+});
+
+test('pods that are marked NotReady, or no longer, are an effect of their nodes', () => {
+  const [some, none] = [
+    { ...calm, podsMarked: 2 },
+    { ...calm, podsMarked: 0 },
+  ];
+  const report = comparePreviews(
+    aPreview({ a: none, b: some, c: some }),
+    aPreview({ a: some, b: none, c: some }),
+    options,
+  );
+  const { marksBegin, marksEnd, podsMarked } = report.effects;
+  assert.deepEqual([marksBegin, marksEnd, podsMarked], [['a'], ['b'], { before: 4, after: 4 }]);
+  const text = describeWhatif(report);
+  assert.match(text, /^2 of 3 nodes change .*; pods marked NotReady 4 -> 4; /mu);
+  assert.match(text, /^ {2}pods marked NotReady: a$/mu);
+  assert.match(text, /^ {2}pods no longer marked NotReady: b$/mu);
+  assert.match(text, /^ {2}a: pods marked NotReady 0 -> 2$/mu);
 });
 
 test('a breaker that opens: taints and evictions are held', () => {
