@@ -106,7 +106,7 @@ function buildDetection(
   return new EarlyDetection({
     ...common,
     rounds: new ProbeRounds({ ...common, pods: podTargets, dialer, isControl }),
-    proven: new ProvenSilences({ ...common, heartbeatOf: last }),
+    proven: new ProvenSilences({ ...common, options, heartbeatOf: last }),
     reporter: new WitnessReporter({ reports, clock, logger }),
     witness: new WitnessView({ reports, clock }),
     isStale: () => freshness.staleness() !== undefined || freshness.usesFallback(),

@@ -4,6 +4,8 @@
 // Only the leader evaluates, so only it has series of zones, queues and holds: `max` over the replicas is its value, also
 // while series of a former leader still exist. Counters are summed: each replica counts its own.
 
+import { buildGrowth } from '../../src/cli/report/build-queries.ts';
+
 export interface Query {
   readonly expr: string;
   readonly legend: string;
@@ -32,6 +34,9 @@ const perSecond = (metric: string, by: string): string =>
   `sum by (${by}) (rate(${metric}{SELECTED}[$__rate_interval]))`;
 const quantile = (q: number, metric: string, by = ''): string =>
   `histogram_quantile(${q}, sum by (${by}le) (rate(${metric}_bucket{SELECTED}[$__rate_interval])))`;
+/** What was counted within a range, with the first counts of new series. */
+const growth = (by: string, metric: string, { matchers = '', range = '30d' } = {}): string =>
+  `sum by (${by}) (${buildGrowth(`${metric}{SELECTED${matchers}}`, range)})`;
 const quantiles = (metric: string): readonly Query[] =>
   [0.5, 0.99].map((q) => ({ expr: quantile(q, metric), legend: `p${q * 100}` }));
 const one = (expr: string, legend = ''): readonly Query[] => [{ expr, legend }];
@@ -133,13 +138,16 @@ export const dashboardRows: readonly DashboardRow[] = [
     seconds(
       'Fault to step, 90 % within',
       'From the last heartbeat of a node to Unknown, to the first and last eviction, to a Ready replacement of an evicted pod, to the recovery.',
-      one(quantile(0.9, 'node_lifecycle_fault_seconds', 'stage, '), '{{stage}}'),
+      one(
+        `histogram_quantile(0.9, ${growth('stage, le', 'node_lifecycle_fault_seconds_bucket', { range: '$__rate_interval' })})`,
+        '{{stage}}',
+      ),
     ),
     share(
       'Replaced within 7 minutes',
       'Share of evicted pods whose replacement was Ready within 420 s of the last heartbeat: with default settings 350 s pass before the first eviction.',
       one(
-        'sum by (cause) (increase(node_lifecycle_fault_seconds_bucket{SELECTED, stage="replacement", le="420"}[30d])) / sum by (cause) (increase(node_lifecycle_fault_seconds_count{SELECTED, stage="replacement"}[30d]))',
+        `${growth('cause', 'node_lifecycle_fault_seconds_bucket', { matchers: ', stage="replacement", le="420"' })} / ${growth('cause', 'node_lifecycle_fault_seconds_count', { matchers: ', stage="replacement"' })}`,
         '{{cause}}',
       ),
     ),
@@ -155,16 +163,16 @@ export const dashboardRows: readonly DashboardRow[] = [
       'Overdue nodes now, and how warnings ended within 30 days: silent was true, heartbeat was not.',
       [
         { expr: 'sum by (policy) (node_lifecycle_overdue_nodes{SELECTED})', legend: 'overdue: {{policy}}' },
-        { expr: 'sum by (end) (increase(node_lifecycle_overdue_total{SELECTED}[30d]))', legend: '{{end}}' },
+        { expr: growth('end', 'node_lifecycle_overdue_total'), legend: '{{end}}' },
       ],
     ),
     short(
       'Early detections',
       'Nodes that were Unknown by probes before their grace period, within 30 days: confirmed was right, heartbeat was not; and the seconds saved.',
       [
-        { expr: 'sum by (end) (increase(node_lifecycle_early_detections_total{SELECTED}[30d]))', legend: '{{end}}' },
+        { expr: growth('end', 'node_lifecycle_early_detections_total'), legend: '{{end}}' },
         {
-          expr: 'sum (increase(node_lifecycle_early_detection_saved_seconds_total{SELECTED}[30d]))',
+          expr: growth('', 'node_lifecycle_early_detection_saved_seconds_total'),
           legend: 'seconds saved',
         },
       ],

@@ -1,12 +1,16 @@
 import type { NodeView } from '../../machinery/api/node.ts';
 import { formatTime } from '../../machinery/api/timestamps.ts';
+import type { Live } from '../../machinery/ports/live.ts';
 import type { Meter } from '../../machinery/ports/meter.ts';
 import type { NodeSource } from '../model/commands.ts';
+import type { NodePolicy } from '../model/policy.ts';
+import { PolicyCounters } from '../model/policy-counters.ts';
 import type { LastHeartbeat } from '../model/renewals.ts';
 import { earlyDetections, earlySeconds } from './metrics.ts';
 import type { ProbedNode } from './probed-nodes.ts';
 
 interface ProvenSilencesOptions {
+  readonly options: Live<{ readonly policies: readonly NodePolicy[] }>;
   readonly nodes: NodeSource;
   readonly heartbeatOf: (node: NodeView) => LastHeartbeat | undefined;
   readonly healthNowMs: () => number;
@@ -15,15 +19,22 @@ interface ProvenSilencesOptions {
 
 type Proven = ProbedNode & { readonly provenAtMs: number };
 /** `withdrawn`: the silence begins again, as after a full disruption, or the node is another one. */
-type End = 'confirmed' | 'heartbeat' | 'withdrawn';
+type End = (typeof ends)[number];
+const ends = ['confirmed', 'heartbeat', 'withdrawn'] as const;
 
 /** Nodes that were silent by probes, until their grace period shows whether that was right. */
 export class ProvenSilences {
   readonly #options: ProvenSilencesOptions;
   readonly #proven = new Map<string, Proven>();
+  readonly #counters: PolicyCounters;
 
   constructor(options: ProvenSilencesOptions) {
     this.#options = options;
+    this.#counters = new PolicyCounters({
+      meter: options.meter,
+      policies: () => options.options.current().policies.flatMap(({ name, detection }) => (detection ? name : [])),
+      series: [...ends.map((end) => [earlyDetections, { end }] as const), [earlySeconds, {}]],
+    });
   }
 
   get size(): number {
@@ -60,9 +71,9 @@ export class ProvenSilences {
   }
 
   #end({ node, policy, heartbeatAtMs, graceMs, provenAtMs }: Proven, end: End): void {
-    const { meter } = this.#options;
     this.#proven.delete(node);
-    meter.add(earlyDetections, 1, { policy, end });
-    if (end === 'confirmed') meter.add(earlySeconds, (heartbeatAtMs + graceMs - provenAtMs) / 1_000, { policy });
+    this.#counters.add(earlyDetections, 1, { policy, end });
+    if (end !== 'confirmed') return;
+    this.#counters.add(earlySeconds, (heartbeatAtMs + graceMs - provenAtMs) / 1_000, { policy });
   }
 }

@@ -10,6 +10,7 @@ import { TokenBucket } from '../../machinery/queueing/token-bucket.ts';
 import { evaluationFailed } from '../model/decisions.ts';
 import type { StageDependencies } from '../model/dependencies.ts';
 import type { EarlyWarningRule, NodePolicy, OverdueEnd, OverdueNode, PolicySelection } from '../model/policy.ts';
+import { PolicyCounters } from '../model/policy-counters.ts';
 import type { LastHeartbeat } from '../model/renewals.ts';
 import { nodeOverdue } from './events.ts';
 import { overdueEnds, overdueNodes } from './metrics.ts';
@@ -23,6 +24,8 @@ const annotationsMax = 50;
 const annotationEveryMs = 1_000;
 const eventsMax = 20;
 const eventEveryMs = 5_000;
+
+const ends: readonly OverdueEnd[] = ['heartbeat', 'silent', 'withdrawn', 'gone'];
 
 interface OverdueNodesOptions extends Pick<StageDependencies, 'nodes' | 'decisions' | 'clock' | 'meter'> {
   readonly options: Live<{ readonly policies: readonly NodePolicy[] }>;
@@ -69,6 +72,7 @@ export class OverdueNodes {
   readonly #overdue = new Map<string, Overdue>();
   readonly #events: TokenBucket;
   readonly #annotations: TokenBucket;
+  readonly #ended: PolicyCounters;
   #followed: readonly NodePolicy[] | undefined;
   #shown: readonly string[] = [];
 
@@ -77,6 +81,15 @@ export class OverdueNodes {
     const nowMs = options.clock.monotonicMs();
     this.#events = new TokenBucket(1_000 / eventEveryMs, eventsMax, nowMs);
     this.#annotations = new TokenBucket(1_000 / annotationEveryMs, annotationsMax, nowMs);
+    this.#ended = new PolicyCounters({
+      meter: options.meter,
+      policies: () =>
+        options.options
+          .current()
+          .policies.filter(isWarning)
+          .map(({ name }) => name),
+      series: ends.map((end) => [overdueEnds, { end }] as const),
+    });
     options.meter.onRead(() => this.#show());
   }
 
@@ -177,7 +190,7 @@ export class OverdueNodes {
     const overdue = this.#overdue.get(name);
     if (overdue === undefined) return false;
     this.#overdue.delete(name);
-    this.#options.meter.add(overdueEnds, 1, { policy: overdue.policy, end: why });
+    this.#ended.add(overdueEnds, 1, { policy: overdue.policy, end: why });
     this.#options.decisions.note({ kind: 'node-overdue-ended', node: name, why });
     return true;
   }

@@ -237,6 +237,25 @@ test('when no policy wants it any more nothing is remembered, of deleted nodes e
   assert.equal(detection?.size, 0);
 });
 
+test('its counters are exposed at 0 while a policy wants it, and forgotten with it', async () => {
+  const network = aNetwork([detecting(), aPolicy({ name: 'other', selector: inZone('b') })]);
+  await using world = network.world;
+  const counters = (): readonly string[] =>
+    [...world.meter.read()].flatMap(([series, value]) =>
+      series.startsWith('node_lifecycle_early_detection') ? `${series} ${value}` : [],
+    );
+  await losePower(network, 'a-0');
+  const zeros = ['confirmed', 'heartbeat', 'withdrawn'].map(
+    (end) => `node_lifecycle_early_detections_total{policy="fast",end="${end}"} 0`,
+  );
+  assert.deepEqual(counters(), [...zeros, 'node_lifecycle_early_detection_saved_seconds_total{policy="fast"} 0']);
+  await world.advance(17);
+  world.changeOptions({ policies: [aPolicy({ name: 'fast' })] });
+  assert.deepEqual(counters(), []);
+  await world.advance(60);
+  assert.deepEqual(counters(), []);
+});
+
 test('a new leader leaves Unknown what was silent by probes, and a node that it did not see alive to its grace period', async () => {
   const network = aNetwork();
   await using world = network.world;

@@ -54,6 +54,26 @@ test('a node is reported by Event, metric, pages and annotation after the time o
   assert.equal(metric(world, 'node_lifecycle_overdue_total{policy="db",end="silent"}'), 1);
 });
 
+test('its counters are exposed at 0 while a policy warns, and forgotten with it', async () => {
+  await using world = aWorld([warning, aPolicy({ name: 'other', selector: inZone('b') })]);
+  await world.running(20);
+  const ended = (): readonly string[] =>
+    [...world.meter.read()].flatMap(([series, value]) =>
+      series.startsWith('node_lifecycle_overdue_total') ? `${series} ${value}` : [],
+    );
+  const zeros = ['heartbeat', 'silent', 'withdrawn', 'gone'].map(
+    (end) => `node_lifecycle_overdue_total{policy="db",end="${end}"} 0`,
+  );
+  assert.deepEqual(ended(), zeros);
+  await world.silentFor(30, 'a-0');
+  assert.deepEqual(warned(world), ['a-0']);
+  world.changeOptions({ policies: [aPolicy({ name: 'db' })] });
+  assert.deepEqual(ended(), []);
+  await world.advance(10);
+  assert.deepEqual(ends(world), ['a-0 withdrawn']);
+  assert.deepEqual(ended(), [], 'what ends later is of no policy that warns');
+});
+
 test('a heartbeat ends it: the annotation is removed, and the warning counts as wrong', async () => {
   await using world = aWorld();
   await world.running(20);

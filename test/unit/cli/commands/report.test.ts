@@ -154,6 +154,24 @@ test('Prometheus: faults, false positives, the time that was lost, and what warn
   assert.ok(requests.every(({ headers }) => headers.authorization === 'Bearer secret'));
 });
 
+test('the first value of a series that began within the time counts: `increase` does not see it', async () => {
+  const { url, queries, close } = await aPrometheus(answer);
+  await nlc('report', `--prometheus=${url}`, '--since=24h', '--selector=job="nlc"');
+  await close();
+  for (const series of [
+    'node_lifecycle_fault_seconds_count{job="nlc"}',
+    'node_lifecycle_fault_seconds_bucket{job="nlc"}',
+    'node_lifecycle_fault_seconds_sum{job="nlc",stage="recovery"}',
+    'node_lifecycle_overdue_total{job="nlc"}',
+    'node_lifecycle_early_detections_total{job="nlc"}',
+    'node_lifecycle_early_detection_saved_seconds_total{job="nlc"}',
+  ]) {
+    const begun = `min_over_time(${series}[86400s]) unless ${series} offset 86400s`;
+    const asked = queries.filter((query) => query.includes(`increase(${series}[86400s])`));
+    assert.ok(asked.length > 0 && asked.every((query) => query.includes(begun)), series);
+  }
+});
+
 test('a Prometheus without these metrics, one that answers an error, and none', async () => {
   const empty = await aPrometheus(() => []);
   const none = await nlc('report', `--prometheus=${empty.url}`);
