@@ -5,6 +5,11 @@ import type { Informer, InformerStatus } from '../../machinery/informer/informer
  * listed.
  */
 const requestAgainMs = 10_000;
+/**
+ * A watch that is being opened is waited for so long: less than the client waits for an answer (30 s). After that its attempt would count as
+ * failed, and the delays of the next ones would keep lists away.
+ */
+const openingMsMax = 28_000;
 /** Lists older than this are no longer used as evidence. */
 export const evidenceMsMax = 90_000;
 
@@ -41,17 +46,21 @@ export class ListFallback {
   /**
    * To be called often while the watches are stale. Returns the time that a round of lists proves, once all of them
    * have been read: everything that the API server had stored by then is in the caches. Without `mayRequest` no list is
-   * requested, because it would close the watches. Nor is one after the first while a watch is being opened, which it would end: that
-   * takes as long as the API server may take to answer.
+   * requested, because it would close the watches. Nor is one after the first while a watch is being opened, which it would end, for
+   * a bounded time: a watch that is never answered must not keep lists away.
    */
   poll(nowMs: number, mayRequest: boolean): number | undefined {
-    const isOpening = this.#requests.some(({ informer }) => informer.status().state === 'opening');
-    const requests = mayRequest && !(this.#active && isOpening);
+    const requests = mayRequest && !(this.#active && this.#waitsForWatch(nowMs));
     if (requests) this.#requestMissing(nowMs);
     if (!this.#active || !this.#requests.every(isRead)) return undefined;
     this.#evidenceAtMs = Math.min(...this.#requests.map(({ requestedAtMs }) => requestedAtMs));
     if (requests) for (const entry of this.#requests) request(entry, nowMs);
     return this.#evidenceAtMs;
+  }
+
+  #waitsForWatch(nowMs: number): boolean {
+    const isOpening = this.#requests.some(({ informer }) => informer.status().state === 'opening');
+    return isOpening && this.#requests.every(({ requestedAtMs }) => nowMs - requestedAtMs < openingMsMax);
   }
 
   #requestMissing(nowMs: number): void {

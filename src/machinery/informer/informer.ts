@@ -63,7 +63,7 @@ export interface Informer<T> {
    * storage; then watches from there. For a caller that detected that the watch is unreliable. Returns at once:
    * `status().lastListAtMs` changes when the state is in the store. No effect while such a state is being read, and for
    * 10 s after one was; during a retry delay it takes effect at the end of the delay. Dropped where the server is too busy for
-   * lists (429): the watch goes on from its version, and the caller asks again if it still needs the state.
+   * lists (429): the watch goes on from its version, unless the caller asks again meanwhile.
    */
   relist(): void;
   /**

@@ -20,6 +20,8 @@ class Server {
   isUp = true;
   /** From the request for a watch to its answer. */
   openMs = 50;
+  /** Their watches get no answer: the client gives up after 30 s. */
+  readonly hanging = new Set<ResourceName>();
   readonly busyLists = new Set<ResourceName>();
   readonly busyWatches = new Set<ResourceName>();
   /** `list pods`, `watch-list pods` or `watch pods`. */
@@ -42,7 +44,9 @@ class Server {
     watch: async (resource, { sendInitialEvents: isList = false, signal }) => {
       this.asked.push(`${isList ? 'watch-list' : 'watch'} ${resource}`);
       const isBusy = (isList ? this.busyLists : this.busyWatches).has(resource);
-      await this.#answer(isList ? 1_000 : this.openMs, isBusy, signal);
+      const hangs = this.hanging.has(resource);
+      await this.#answer(hangs ? 30_000 : isList ? 1_000 : this.openMs, isBusy, signal);
+      if (hangs) throw failure('timeout');
       return this.#stream(isList, signal);
     },
   };
@@ -78,12 +82,14 @@ class Leader implements AsyncDisposable {
   readonly server = new Server();
   readonly informers: Readonly<Record<(typeof resources)[number], SharedInformer<KubeObject, KubeObject>>>;
   readonly freshness: WatchFreshness;
+  readonly #contact: ApiContact;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[];
 
   constructor() {
     const { clock, reader } = this.server;
     const contact = new ApiContact(clock);
+    this.#contact = contact;
     const [nodes, leases, pods] = resources.map((resource, seed) => {
       return new SharedInformer({
         resource,
@@ -116,6 +122,7 @@ class Leader implements AsyncDisposable {
   async #probe(signal: AbortSignal): Promise<string> {
     await this.server.clock.sleep(20, signal);
     if (!this.server.isUp) throw failure('unavailable');
+    this.#contact.answered();
     return this.server.version;
   }
 
@@ -153,6 +160,24 @@ for (const openMs of [12_000, 25_000])
     assert.deepEqual([server.count('list nodes'), server.count('list leases')], [0, 0]);
     assert.equal(informers.nodes.status().state, 'watching');
     assert.equal(leader.freshness.staleness(), undefined);
+  });
+
+for (const hanging of [['leases'], ['nodes'], ['nodes', 'leases']] as const)
+  test(`lists stand in for watches that are never answered (${hanging.join(', ')})`, async () => {
+    await using leader = await new Leader().start();
+    const { server, freshness } = leader;
+    for (const resource of hanging) server.hanging.add(resource);
+    for (const resource of hanging) leader.informers[resource].reopen();
+    await server.clock.advance(240_000);
+    const [fromMs, staleFrom] = [freshness.nowMs(), server.clock.monotonicMs()];
+    let staleMs = 0;
+    for (let second = 0; second < 1_800; second += 1) {
+      await server.clock.advance(1_000);
+      if (freshness.staleness() !== undefined) staleMs += 1_000;
+    }
+    const share = (freshness.nowMs() - fromMs) / (server.clock.monotonicMs() - staleFrom);
+    assert.ok(share > 0.25, `the health clock runs for ${Math.round(share * 100)} % of the time`);
+    assert.ok(staleMs <= 60_000, `stale for ${staleMs} ms`);
   });
 
 test('after an outage the watch of pods goes on from its version', async () => {
