@@ -163,6 +163,8 @@ export class Reflector<T extends object> {
   }
 
   #startOver(request: RelistRequest): void {
+    // A list that a caller asked for may be dropped, and one for any other reason may not.
+    if (this.#request === 'requested') this.#request = request;
     if (isConsistent(this.#step)) return;
     this.#request ??= request;
     this.#guard?.trip();

@@ -366,6 +366,21 @@ describe('an informer that lists again', () => {
     assert.deepEqual([options.sendInitialEvents, options.resourceVersion], [true, undefined]);
   });
 
+  for (const noticed of ['before the list is sent', 'while it is under way'])
+    test(`a list that a caller asked for is not dropped at 429 if a restore was noticed ${noticed}`, async () => {
+      await world.synced('n1');
+      await world.clock.advance(60_000);
+      world.informer.relist();
+      if (noticed.startsWith('before')) world.informer.noticeRollback();
+      await world.clock.advance(0);
+      const list = world.api.nextList();
+      if (noticed.startsWith('while')) world.informer.noticeRollback();
+      await list.refuse(new ApiError({ reason: 'too-many-requests', message: 'scripted' }));
+      await world.clock.advance(retryMs);
+      const { options } = world.api.nextWatch();
+      assert.deepEqual([options.sendInitialEvents, options.resourceVersion], [true, undefined]);
+    });
+
   test('a server at a lower version than the stream (restored from a backup) causes a list without a version', async () => {
     await world.synced('n1', 'n2');
     await world.clock.advance(60_000);
