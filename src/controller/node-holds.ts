@@ -30,6 +30,7 @@ import {
 import type { ControllerSelection } from './model/options.ts';
 import type { OutageHold } from './outage/path-failure-hold.ts';
 import type { OutageWatch } from './outage/outage-watch.ts';
+import type { NextTaint } from './policies/emptying-nodes.ts';
 import type { Place } from './policies/hourly-evictions.ts';
 import type { PolicyStage } from './policies/policy-stage.ts';
 import type { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
@@ -102,12 +103,13 @@ export class NodeHolds implements Holds, HoldReader {
     const { policies } = this.#stages;
     policies.noteQuestion(node);
     const place: Place | undefined = pod === undefined ? undefined : { pod, besides: 'all' };
-    const evidence = new NodeHoldEvidence(node, this.#stages, this.#options, place);
+    const next = nextTaintOf([act]);
+    const evidence = new NodeHoldEvidence(node, this.#stages, this.#options, { place, next });
     const hold = decideHold(evidence, act, { nowMs: this.#nowMs(), ends: endsAsked });
     this.#log.note(node, reportedAct[act], evidence.mode, hold !== undefined && modeHolds.has(hold.kind));
     const addsTaint = act === 'add-no-execute' || act === 'add-out-of-service';
     if (addsTaint && (hold === undefined || hold.kind === 'concurrency'))
-      policies.emptying.noteTaint(node, hold !== undefined);
+      policies.emptying.noteTaint(node, hold !== undefined, next);
     return hold;
   }
 
@@ -117,7 +119,8 @@ export class NodeHolds implements Holds, HoldReader {
   }
 
   of(node: string, ...acts: readonly Act[]): Iterable<Hold> {
-    return holdsOf(this.evidenceOf(node), acts, this.#nowMs());
+    const evidence = new NodeHoldEvidence(node, this.#stages, this.#options, { next: nextTaintOf(acts) });
+    return holdsOf(evidence, acts, this.#nowMs());
   }
 
   /**
@@ -133,7 +136,7 @@ export class NodeHolds implements Holds, HoldReader {
 
   ofPod(node: string, pod: string, act: Act): Iterable<Hold> {
     const place: Place = { pod, besides: 'evicted' };
-    return holdsOf(new NodeHoldEvidence(node, this.#stages, this.#options, place), [act], this.#nowMs());
+    return holdsOf(new NodeHoldEvidence(node, this.#stages, this.#options, { place }), [act], this.#nowMs());
   }
 
   *ofAll(): Iterable<Hold> {
@@ -194,19 +197,29 @@ export class NodeHolds implements Holds, HoldReader {
   }
 }
 
+/** What the question about a node is for. */
+interface Asked {
+  /** Of a pod that is to be evicted. */
+  readonly place?: Place | undefined;
+  readonly next?: NextTaint;
+}
+
+function nextTaintOf(acts: readonly Act[]): NextTaint {
+  return acts.includes('add-out-of-service') ? 'out-of-service' : 'of-status';
+}
+
 /** The evidence of one node, read from the stages when it is asked for. */
 class NodeHoldEvidence implements HoldEvidence {
   readonly #node: string;
   readonly #stages: HoldingStages;
   readonly #options: NodeHoldsOptions;
-  readonly #place: Place | undefined;
+  readonly #asked: Asked;
 
-  /** `place`: of a pod that is to be evicted. */
-  constructor(node: string, stages: HoldingStages, options: NodeHoldsOptions, place?: Place) {
+  constructor(node: string, stages: HoldingStages, options: NodeHoldsOptions, asked: Asked = {}) {
     this.#node = node;
     this.#stages = stages;
     this.#options = options;
-    this.#place = place;
+    this.#asked = asked;
   }
 
   get mode(): HoldEvidence['mode'] {
@@ -231,11 +244,11 @@ class NodeHoldEvidence implements HoldEvidence {
   }
 
   get emptying(): HoldEvidence['emptying'] {
-    return this.#stages.policies.emptying.fullFor(this.#node);
+    return this.#stages.policies.emptying.fullFor(this.#node, this.#asked.next);
   }
 
   get hourlyLimit(): HoldEvidence['hourlyLimit'] {
-    return this.#stages.policies.hourly.reachedFor(this.#node, this.#place);
+    return this.#stages.policies.hourly.reachedFor(this.#node, this.#asked.place);
   }
 
   get stale(): HoldEvidence['stale'] {

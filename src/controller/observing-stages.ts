@@ -21,6 +21,7 @@ import { type HoldingStages, NodeHolds } from './node-holds.ts';
 import { renewsWithinMs } from './model/renewals.ts';
 import type { ObservedSilence } from './outage/estimate-silences.ts';
 import { OutageWatch } from './outage/outage-watch.ts';
+import type { EmptyingNodesOptions } from './policies/emptying-nodes.ts';
 import type { Drain } from './policies/overflow-nodes.ts';
 import { PolicyStage } from './policies/policy-stage.ts';
 import { ZoneTaintQueues } from './tainting/zone-taint-queues.ts';
@@ -44,8 +45,8 @@ export interface ObservingStages extends Sources, HoldingStages {
   readonly healthNow: () => Now;
 }
 
-/** Nodes to which a NoExecute taint is being added: the stage that knows them is built later. */
-type BeingTainted = () => ReadonlyMap<string, unknown>;
+/** Nodes to which a NoExecute taint is being added: the stages that know them are built later. */
+type BeingTainted = EmptyingNodesOptions['beingTainted'];
 
 export function buildObservingStages(options: NodeLifecycleOptions, beingTainted: BeingTainted): ObservingStages {
   const { clock, meter } = options;

@@ -41,7 +41,9 @@ export interface Stages extends ActingStages {
 
 /** `abortWrites` aborts requests in flight. */
 export function buildStages(options: NodeLifecycleOptions, abortWrites: AbortSignal): Stages {
-  const observing = buildObservingStages(options, () => acting.noExecute.beingTainted());
+  const observing = buildObservingStages(options, () => {
+    return [acting.noExecute.beingTainted(), acting.outOfService.beingTainted()];
+  });
   const onNodeRead = (name: string): void => {
     observing.policies.noteMaintenance(name);
     observing.policies.recount(name);

@@ -69,7 +69,7 @@ export class ClusterEvaluation {
       isAutonomous: (namespace) =>
         options.namespaceAutonomy === true && state.autonomousNamespaces?.has(namespace) === true,
       podsOn: (name) => state.pods.get(name) ?? [],
-      beingTainted: () => this.#beingTainted,
+      beingTainted: () => [this.#beingTainted],
       // No place is given within the moment that is evaluated.
       isHeld: () => false,
       onBreakerChange: ignore,

@@ -12,6 +12,7 @@ import { decideTerminated } from '../../controller/pod-gc/decide-collection.ts';
 import { assessOutOfService } from '../../controller/out-of-service/assess-out-of-service.ts';
 import { decideOrder } from '../../controller/out-of-service/decide-order.ts';
 import { decideMarking } from '../../controller/pod-readiness/pod-marker.ts';
+import type { NextTaint } from '../../controller/policies/emptying-nodes.ts';
 import type { PolicyStage } from '../../controller/policies/policy-stage.ts';
 import { decideEviction, type RunningTaint } from '../../controller/taint-eviction/decide-eviction.ts';
 import { decideNoExecuteNeed, healthTaintsOf } from '../../controller/tainting/decide-taints.ts';
@@ -144,7 +145,11 @@ function decideOutOfService(evaluation: ClusterEvaluation, node: NodeView): Node
     orderOf: (evidence) =>
       decideOrder(evidence, { observed: 'unknown', node, renewedAt: evaluation.renewedAt(node.name) }),
   });
-  if (state.kind === 'due') return isHeld(evaluation, node.name, 'add-out-of-service') ? 'held' : 'added';
+  if (state.kind === 'due') {
+    if (isHeld(evaluation, node.name, 'add-out-of-service')) return 'held';
+    evaluation.noteTainted(node.name);
+    return 'added';
+  }
   if (state.kind === 'back') return isHeld(evaluation, node.name, 'remove-taints') ? 'held' : 'removed';
   return state.kind === 'in-place' ? 'carried' : 'none';
 }
@@ -197,18 +202,19 @@ function describeHold(evaluation: ClusterEvaluation, { name }: NodeView, taint: 
 
 function isHeld(evaluation: ClusterEvaluation, node: string, act: Act): boolean {
   const ends = ['time', 'change'] as const;
-  return decideHold(evidenceOf(evaluation, node), act, { nowMs: evaluation.now.wallMs, ends }) !== undefined;
+  const next = act === 'add-out-of-service' ? 'out-of-service' : 'of-status';
+  return decideHold(evidenceOf(evaluation, node, next), act, { nowMs: evaluation.now.wallMs, ends }) !== undefined;
 }
 
 /** What one reading of the cluster shows: no watch is stale, and nothing was observed to happen together. */
-function evidenceOf({ policies, zones }: ClusterEvaluation, node: string): HoldEvidence {
+function evidenceOf({ policies, zones }: ClusterEvaluation, node: string, next?: NextTaint): HoldEvidence {
   return {
     ...noHolds,
     mode: policies.modeOf(node),
     maintenance: policies.maintenanceOf(node),
     veto: policies.vetoOf(node),
     breaker: policies.openBreakerOf(node),
-    emptying: policies.emptying.fullFor(node),
+    emptying: policies.emptying.fullFor(node, next),
     isFullyDisrupted: zones.fullDisruption,
   };
 }

@@ -82,8 +82,9 @@ const taintOf: Readonly<Record<string, string>> = { Unknown: taintKeys.unreachab
 
 /**
  * Wall time since when a node is as unhealthy as it is: of its first taint for that, which a controller wrote, by its clock. Where such a
- * taint has no time, or there is none, that of the Ready condition counts too, which a kubelet may have written. Undefined: it is Ready,
- * or there is no time. A time in the future is now: what wrote it had a wrong clock.
+ * taint has no time that of the Ready condition counts too, and where there is none yet that of Ready=Unknown, which a controller wrote; of
+ * Ready=False it is now, as only the clock of the kubelet says more. Undefined: it is Ready, or there is no time. A time in the future is
+ * now: what wrote it had a wrong clock.
  */
 export function unhealthySinceMs({ taints, conditions }: Omit<Health, 'pause'>, wallMs: number): number | undefined {
   const { status = 'Unknown', lastTransitionTime } = findCondition(conditions, 'Ready') ?? {};
@@ -91,6 +92,7 @@ export function unhealthySinceMs({ taints, conditions }: Omit<Health, 'pause'>, 
   const added = taints
     .filter(({ key }) => key === ownValue(taintOf, status))
     .map(({ timeAdded }) => parseTimestamp(timeAdded));
+  if (added.length === 0 && status === 'False') return wallMs;
   const ready = added.length === 0 || added.includes(undefined) ? parseTimestamp(lastTransitionTime) : undefined;
   const times = [...added, ready].flatMap((time) => time ?? []);
   return times.length === 0 ? undefined : Math.min(wallMs, ...times);

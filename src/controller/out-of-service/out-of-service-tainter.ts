@@ -6,11 +6,12 @@ import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import type { LeaseRead, LiveLeases } from '../../machinery/ports/leases.ts';
 import { backOffAtLeast, forget, type WorkOutcome } from '../../machinery/queueing/work-queue.ts';
 import { callWithin } from '../../machinery/supervision/call-within.ts';
-import type { Command } from '../model/commands.ts';
+import type { Command, WriteOutcome } from '../model/commands.ts';
 import { nextAfterWrite } from '../model/decide-next-step.ts';
 import type { FencingDoubt, OutOfServiceRecord, OutOfServiceState } from '../model/out-of-service.ts';
 import type { OutOfServiceRule } from '../model/policy.ts';
 import type { Holds } from '../model/holds.ts';
+import { endingOf, TaintAdditions } from '../model/taint-additions.ts';
 import { assessOutOfService } from './assess-out-of-service.ts';
 import { decideOrder } from './decide-order.ts';
 import { addedOutOfService, backInService, fencingNotProven, neverFenced } from './events.ts';
@@ -53,11 +54,18 @@ interface GuardedCommand {
 /** Adds the taint out-of-service to nodes that are proven to be fenced, and removes it from those that are back. */
 export class OutOfServiceTainter {
   readonly #options: OutOfServiceTainterOptions;
+  readonly #additions: TaintAdditions;
   /** The last report about each node whose evidence is wrong, proves nothing or cannot be confirmed: it is not repeated. */
   readonly #reported = new Map<string, string>();
 
   constructor(options: OutOfServiceTainterOptions) {
     this.#options = options;
+    this.#additions = new TaintAdditions(options.clock);
+  }
+
+  /** Nodes to which the taint is being added, or may have been. */
+  beingTainted(): ReadonlyMap<string, unknown> {
+    return this.#additions.current();
   }
 
   /** What the current state of this node requires. The outcome says whether it is to be evaluated again. */
@@ -99,10 +107,9 @@ export class OutOfServiceTainter {
   }
 
   async #add(node: NodeView, evidence: string): Promise<WorkOutcome> {
-    const { holds, clock, meter, decisions, recorder } = this.#options;
-    const heldMs = holds.heldForMs(node.name, 'add-out-of-service');
-    if (heldMs > 0) return { next: 'requeue', afterMs: Math.min(heldMs, heldRecheckMs) };
-    const waitMs = await this.#confirm(node, evidence);
+    const { clock, meter, decisions, recorder } = this.#options;
+    // Asked again after the read: another node may have got the place meanwhile.
+    const waitMs = this.#heldMs(node) ?? (await this.#confirm(node, evidence)) ?? this.#heldMs(node);
     if (waitMs !== undefined) return { next: 'requeue', afterMs: waitMs };
     const confirmedAtMs = clock.monotonicMs();
     const isConfirmed = (): boolean => clock.monotonicMs() - confirmedAtMs <= confirmedMsMax;
@@ -121,6 +128,12 @@ export class OutOfServiceTainter {
       decisions.note({ kind: 'out-of-service-added', node: node.name, evidence, bootID: node.bootID });
       recorder.record(addedOutOfService(node, evidence));
     });
+  }
+
+  /** Milliseconds until the node is to be evaluated again; undefined: nothing holds it. */
+  #heldMs({ name }: NodeView): number | undefined {
+    const heldMs = this.#options.holds.heldForMs(name, 'add-out-of-service');
+    return heldMs > 0 ? Math.min(heldMs, heldRecheckMs) : undefined;
   }
 
   /** Removes the taint and the record; only the record where an administrator replaced the taint. */
@@ -169,7 +182,14 @@ export class OutOfServiceTainter {
   async #write({ command, isConfirmed }: GuardedCommand, onWritten: () => void): Promise<WorkOutcome> {
     const wanted = this.assess(command.node).kind;
     const isStill = (): boolean => isConfirmed() && this.#isStill(wanted, command);
-    const outcome = await this.#options.writer.carryOut(command, isStill);
+    const { name } = command.node;
+    if (command.add.length > 0) this.#additions.begin(name);
+    let outcome: WriteOutcome | undefined;
+    try {
+      outcome = await this.#options.writer.carryOut(command, isStill);
+    } finally {
+      this.#additions.end(name, endingOf(outcome));
+    }
     if (outcome.result === 'written') onWritten();
     return nextAfterWrite(outcome, backOffAtLeast(undefined));
   }

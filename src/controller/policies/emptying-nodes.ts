@@ -5,8 +5,11 @@ import type { NodeView } from '../../machinery/api/node.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
 import {
   type HealthTaintKey,
-  isHealthTaint,
+  hasTaint,
+  isForHealth,
   noExecuteTaints,
+  outOfServiceTaintKey,
+  ownOutOfServiceValue,
   type Taint,
   taintKeys,
 } from '../../machinery/api/taints.ts';
@@ -25,8 +28,8 @@ export interface EmptyingNodesOptions {
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
   readonly podsOn: (node: string) => readonly PodView[];
-  /** Nodes to which a NoExecute taint for their health is being added. Read at each question. */
-  readonly beingTainted: () => Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>;
+  /** Nodes to which NoExecute taints for their health are being added, by each stage that does. Read at each question. */
+  readonly beingTainted: () => readonly Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>[];
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
 }
 
@@ -34,6 +37,11 @@ export interface EmptyingNodesOptions {
 const searchAgainMs = 60_000;
 /** Time for which, after an answer that holds a node, others of its policy are held without another count. */
 const heldForMs = 100;
+
+/** The NoExecute taint that a node is to get: of its Ready condition, or the taint out-of-service of this controller. */
+export type NextTaint = 'of-status' | 'out-of-service';
+
+const outOfService: Taint = { key: outOfServiceTaintKey, value: ownOutOfServiceValue, effect: 'NoExecute' };
 
 type FullPolicy = Pick<EmptyingStatus, 'policy' | 'max'>;
 
@@ -63,14 +71,14 @@ export class EmptyingNodes {
   }
 
   /**
-   * The maximum for which a node gets no NoExecute taint for its health now; undefined: there is none, or a place. Cheap: called
-   * before each request.
+   * The maximum for which a node does not get the next NoExecute taint for its health now; undefined: there is none, or a place. Cheap:
+   * called before each request.
    */
-  fullFor(name: string): FullPolicy | undefined {
+  fullFor(name: string, next?: NextTaint): FullPolicy | undefined {
     const capped = this.#cappedOf(name);
-    if (capped.length === 0 || !this.#needsPlace(name)) return undefined;
+    if (capped.length === 0 || !this.#needsPlace(name, next)) return undefined;
     const full = capped.find((policy) => {
-      const mayCount = !this.#isHeldRecently(policy) || this.#options.beingTainted().has(name);
+      const mayCount = !this.#isHeldRecently(policy) || this.#isBeingTainted(name);
       return !mayCount || this.#others(policy, name) >= policy.maxConcurrentEvictions;
     });
     return full && { policy: full.name, max: full.maxConcurrentEvictions };
@@ -84,7 +92,7 @@ export class EmptyingNodes {
     const node = this.#options.nodes.get(name);
     if (node === undefined) return 'nothing';
     if (this.#isEmptied(name) || this.#mayEndByFencing(node)) return 'begun';
-    return this.#evicts(name, [nextTaint(node)]) ? 'waiting' : 'nothing';
+    return this.#evicts(name, [taintOf(node)]) ? 'waiting' : 'nothing';
   }
 
   #mayEndByFencing(node: NodeView): boolean {
@@ -107,12 +115,12 @@ export class EmptyingNodes {
     };
   }
 
-  /** Records that a node is about to get a NoExecute taint for its health, and whether it waits for a place. */
-  noteTaint(name: string, isHeld: boolean): void {
+  /** Records that a node is about to get this taint, and whether it waits for a place. */
+  noteTaint(name: string, isHeld: boolean, next?: NextTaint): void {
     const [policy, ...others] = this.#cappedOf(name);
     if (policy === undefined) return;
     if (!isHeld) {
-      if (this.#needsPlace(name)) this.#candidates.add(name);
+      if (this.#needsPlace(name, next)) this.#candidates.add(name);
     } else if (others.length === 0 && !this.#isHeldRecently(policy))
       this.#heldAtMs.set(policy.name, this.#options.clock.monotonicMs());
   }
@@ -158,21 +166,25 @@ export class EmptyingNodes {
 
   /** The nodes of this policy that are being emptied, without `except`: each once. */
   *#search(policy: NodePolicy, except: string | undefined): Iterable<string> {
-    const { policies, beingTainted } = this.#options;
+    const { policies } = this.#options;
     const seen = new Set<string>();
     for (const name of this.#ordered(policy.name)) {
       if (name === except || seen.has(name)) continue;
       seen.add(name);
       const isOfPolicy = policies.claimsOf(name).some((claim) => claim.name === policy.name);
       if (isOfPolicy && this.#isEmptied(name)) yield name;
-      else if (!beingTainted().has(name) && !this.#isTainted(name)) this.#candidates.delete(name);
+      else if (!this.#isBeingTainted(name) && !this.#isTainted(name)) this.#candidates.delete(name);
     }
   }
 
   *#ordered(policy: string): Iterable<string> {
     yield* this.#found.get(policy) ?? [];
     yield* this.#candidates;
-    yield* this.#options.beingTainted().keys();
+    for (const nodes of this.#options.beingTainted()) yield* nodes.keys();
+  }
+
+  #isBeingTainted(name: string): boolean {
+    return this.#options.beingTainted().some((nodes) => nodes.has(name));
   }
 
   #isTainted(name: string): boolean {
@@ -184,14 +196,16 @@ export class EmptyingNodes {
     const node = this.#options.nodes.get(name);
     if (node === undefined) return false;
     const taints = healthTaintsOf(node);
-    const isNext = this.#options.beingTainted().has(name) && readyOf(node) !== 'True';
-    return this.#evicts(name, isNext ? [...taints, nextTaint(node)] : taints);
+    const isNext = this.#isBeingTainted(name) && readyOf(node) !== 'True';
+    return this.#evicts(name, isNext ? [...taints, followingTaint(node)] : taints);
   }
 
   /** Whether the next taint of a node would evict a pod, and no taint that it has does so already. */
-  #needsPlace(name: string): boolean {
+  #needsPlace(name: string, next: NextTaint = 'of-status'): boolean {
     const node = this.#options.nodes.get(name);
-    return node !== undefined && this.#evicts(name, [nextTaint(node)]) && !this.#evicts(name, healthTaintsOf(node));
+    if (node === undefined) return false;
+    const added = next === 'of-status' ? taintOf(node) : outOfService;
+    return this.#evicts(name, [added]) && !this.#evicts(name, healthTaintsOf(node));
   }
 
   #evicts(name: string, taints: readonly Taint[]): boolean {
@@ -235,7 +249,7 @@ function isCapped(policy: NodePolicy): policy is CappedPolicy {
 }
 
 function healthTaintsOf({ taints }: NodeView): readonly Taint[] {
-  return noExecuteTaints(taints).filter(isHealthTaint);
+  return noExecuteTaints(taints).filter(isForHealth);
 }
 
 function readyOf({ conditions }: NodeView): string | undefined {
@@ -243,7 +257,13 @@ function readyOf({ conditions }: NodeView): string | undefined {
 }
 
 /** The taint that follows from the Ready condition. */
-function nextTaint(node: NodeView): Taint {
+function taintOf(node: NodeView): Taint {
   const key: HealthTaintKey = readyOf(node) === 'Unknown' ? taintKeys.unreachable : taintKeys.notReady;
   return { key, effect: 'NoExecute' };
+}
+
+/** What is being added to a node: the taint out-of-service comes after that of its status. */
+function followingTaint(node: NodeView): Taint {
+  const taint = taintOf(node);
+  return hasTaint(node.taints, taint.key, 'NoExecute') ? outOfService : taint;
 }

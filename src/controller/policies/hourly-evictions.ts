@@ -5,7 +5,7 @@ import { evictedByTaint } from '../../machinery/api/conditions.ts';
 import type { EventDraft } from '../../machinery/api/event.ts';
 import { nodeLostReason, type PodView } from '../../machinery/api/pod.ts';
 import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
-import { isHealthTaint, noExecuteTaints, type Taint } from '../../machinery/api/taints.ts';
+import { isForHealth, noExecuteTaints, type Taint } from '../../machinery/api/taints.ts';
 import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
 import type { Change } from '../../machinery/informer/informer.ts';
 import type { Clock } from '../../machinery/ports/clock.ts';
@@ -158,12 +158,21 @@ export class HourlyEvictions implements EvictionCount {
   #isEvictedForHealth({ nodeName, disruptionReason = '', reason, tolerations }: PodView): boolean {
     if (reason === nodeLostReason) return true;
     if (!evictionReasons.has(disruptionReason)) return false;
-    const taints = noExecuteTaints(this.#options.nodes.get(nodeName)?.taints ?? []).filter(isHealthTaint);
+    const taints = noExecuteTaints(this.#options.nodes.get(nodeName)?.taints ?? []);
     const find = tolerationFinder(tolerations, taints.length);
-    return taints.some((taint) => this.#isDue(taint, find(taint)));
+    const due = taints.filter((taint) => this.#isDue(taint, find(taint)));
+    if (due.length > 0 || !this.#isByTaint(nodeName, disruptionReason)) return due.some(isForHealth);
+    // A taint that replaced the other health taint is younger than the countdown of the pods (decision 0042).
+    return taints.some((taint) => isForHealth(taint) && find(taint)?.tolerationSeconds !== undefined);
   }
 
-  /** Pods that still tolerate the taint leave for another one. */
+  /** Some taint evicted the pod: no user did by the Eviction API, which this controller uses where a policy says so. */
+  #isByTaint(node: string, disruptionReason: string): boolean {
+    const usesApi = this.#options.claimsOf(node).some(({ evictReachable }) => evictReachable !== undefined);
+    return usesApi || disruptionReason === evictedByTaint.reason;
+  }
+
+  /** By the time of the taint. Pods that still tolerate it leave for another one. */
   #isDue({ timeAdded }: Taint, toleration: Toleration | undefined): boolean {
     if (toleration === undefined) return true;
     const { tolerationSeconds = Infinity } = toleration;

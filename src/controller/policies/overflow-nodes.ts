@@ -24,8 +24,8 @@ export interface OverflowQuestions {
 }
 
 interface Overflow {
-  /** Nodes that may be emptied although the breaker is open. */
-  readonly admitted: Set<string>;
+  /** Nodes that may be emptied although the breaker is open, each with the time since which it is unhealthy: no later failure has its place. */
+  readonly admitted: Map<string, number>;
   /** Time at which the next one may be, or at which all are looked at again because something held each; on the health clock. */
   nextAtMs: number;
 }
@@ -52,21 +52,21 @@ export class OverflowNodes {
   ): string | undefined {
     const intervalMs = hourMs / ratePerHour;
     const overflow = this.#ensure(policy, nowMs + intervalMs);
-    const names = new Set(nodes.map(({ name }) => name));
-    for (const name of overflow.admitted) if (!names.has(name)) overflow.admitted.delete(name);
+    const since = new Map(nodes.map(({ name, sinceMs }) => [name, sinceMs]));
+    for (const [name, sinceMs] of overflow.admitted) if (since.get(name) !== sinceMs) overflow.admitted.delete(name);
     overflow.nextAtMs = Math.min(overflow.nextAtMs, nowMs + intervalMs); // the rate may be higher now
     const waiting = nodes.filter(({ name }) => !overflow.admitted.has(name));
     if (waiting.length === 0 || nowMs < overflow.nextAtMs) return undefined;
     const next = selectNext(waiting, order, questions);
     overflow.nextAtMs = nowMs + (next === undefined ? Math.min(intervalMs, lookAgainMs) : intervalMs);
-    if (next !== undefined) overflow.admitted.add(next);
-    return next;
+    if (next !== undefined) overflow.admitted.set(next.name, next.sinceMs);
+    return next?.name;
   }
 
   #ensure(policy: string, firstAtMs: number): Overflow {
     const known = this.#overflows.get(policy);
     if (known !== undefined) return known;
-    const begun = { admitted: new Set<string>(), nextAtMs: firstAtMs };
+    const begun = { admitted: new Map<string, number>(), nextAtMs: firstAtMs };
     this.#overflows.set(policy, begun);
     return begun;
   }
@@ -76,8 +76,9 @@ export class OverflowNodes {
     this.#overflows.delete(policy);
   }
 
-  isAdmitted(policy: string, node: string): boolean {
-    return this.#overflows.get(policy)?.admitted.has(node) === true;
+  /** `sinceMs`: wall time since which the node is unhealthy; undefined: it is healthy, or is not counted yet. */
+  isAdmitted(policy: string, node: string, sinceMs: number | undefined): boolean {
+    return sinceMs !== undefined && this.#overflows.get(policy)?.admitted.get(node) === sinceMs;
   }
 
   /** Number of nodes that were admitted and are still unhealthy. */
@@ -99,11 +100,11 @@ function selectNext(
   waiting: readonly WaitingNode[],
   order: NonNullable<OverflowRule['order']>,
   { drainOf, isHeld }: OverflowQuestions,
-): string | undefined {
+): WaitingNode | undefined {
   return waiting
     .map((node) => ({ ...node, drain: drainOf(node.name) }))
     .sort((a, b) => drains.indexOf(a.drain) - drains.indexOf(b.drain) || compare[order](a, b))
-    .find(({ name, drain }) => !isHeld(name, drain))?.name;
+    .find(({ name, drain }) => !isHeld(name, drain));
 }
 
 /** In the order in which places are given. */

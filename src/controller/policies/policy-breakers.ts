@@ -23,7 +23,14 @@ export interface PolicyBreakersOptions extends OverflowQuestions {
   readonly policies: Pick<NodePolicies, 'claimsOf'>;
   readonly tally: Pick<
     UnhealthyTally,
-    'of' | 'isCounting' | 'refresh' | 'nextResetMs' | 'unhealthyOf' | 'unhealthySinceOf' | 'readyNodesOf'
+    | 'of'
+    | 'isCounting'
+    | 'refresh'
+    | 'nextResetMs'
+    | 'unhealthyOf'
+    | 'unhealthySince'
+    | 'unhealthySinceOf'
+    | 'readyNodesOf'
   >;
   readonly nodes: NodeSource;
   /** A breaker opened, closed, or is to close at another time: {@link PolicyBreakers.evaluate} is to be called soon. */
@@ -67,8 +74,12 @@ export class PolicyBreakers {
   openOf(node: string): OpenPolicyBreaker | undefined {
     const limited = this.#limitsOf(node);
     if (limited.length === 0 || !this.#options.tally.isCounting) return undefined;
-    const holding = limited.filter(({ name }) => !this.#overflow.isAdmitted(name, node));
+    const holding = limited.filter(({ name }) => !this.#isAdmitted(name, node));
     return holding.flatMap((policy) => this.#openNow(policy) ?? [])[0];
+  }
+
+  #isAdmitted(policy: string, node: string): boolean {
+    return this.#overflow.isAdmitted(policy, node, this.#options.tally.unhealthySince(node));
   }
 
   #openNow(policy: LimitedPolicy): OpenPolicyBreaker | undefined {
@@ -122,7 +133,7 @@ export class PolicyBreakers {
   /** Another policy has an open breaker and gives no places, or gives fewer and has not given one yet: so none waits for the other. */
   #isHeldByAnother(policy: LimitedPolicy, node: string): boolean {
     return this.#limitsOf(node).some((other) => {
-      if (other.name === policy.name || this.#overflow.isAdmitted(other.name, node)) return false;
+      if (other.name === policy.name || this.#isAdmitted(other.name, node)) return false;
       return givesFewer(other, policy) && this.#openNow(other) !== undefined;
     });
   }
@@ -169,19 +180,19 @@ export class PolicyBreakers {
   }
 
   /**
-   * Status of the open breaker of the policy of a node; undefined if the policy has no limits, or its breaker is
+   * Status of the open breaker that holds a node, see {@link openOf}; undefined if the policy has no limits, or its breaker is
    * closed.
    */
   statusOf(node: string): BreakerStatus | undefined {
-    const claims = this.#options.policies.claimsOf(node).map(({ name }) => name);
-    return this.statuses().find(({ policy, untilMs }) => claims.includes(policy) && untilMs !== undefined);
+    const holding = this.openOf(node)?.policy;
+    return this.statuses().find(({ policy }) => policy === holding);
   }
 
   /** Unhealthy nodes of policies whose breaker is open, for reports. */
   held(): readonly string[] {
     const open = this.statuses().filter(({ untilMs }) => untilMs !== undefined);
     return open.flatMap(({ policy }) => {
-      return [...this.#options.tally.unhealthyOf(policy)].filter((node) => !this.#overflow.isAdmitted(policy, node));
+      return [...this.#options.tally.unhealthyOf(policy)].filter((node) => !this.#isAdmitted(policy, node));
     });
   }
 

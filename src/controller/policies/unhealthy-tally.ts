@@ -105,6 +105,11 @@ export class UnhealthyTally {
     this.#add(known, -1);
   }
 
+  /** Wall time since which this node is unhealthy; undefined: it is healthy, is not counted yet, or has no policy with limits. */
+  unhealthySince(node: string): number | undefined {
+    return this.#members.get(node)?.sinceMs;
+  }
+
   /** The unhealthy nodes of this policy. Costs time proportional to the nodes of all policies with limits. */
   *unhealthyOf(policy: string): Iterable<string> {
     for (const [node, member] of this.#members) if (isOf(member, policy) && member.sinceMs !== undefined) yield node;
@@ -130,11 +135,11 @@ export class UnhealthyTally {
   #countAll(policies: readonly NodePolicy[]): void {
     const { names, isHealthy } = this.#options;
     const hasLimits = policies.some(({ limits }) => limits !== undefined);
+    this.#policies = hasLimits ? policies : undefined; // before the questions, which ask whether it counts
     const counted = hasLimits ? [...names()].map((node) => [node, isHealthy(node)] as const) : [];
     const known = new Map(this.#members);
     this.#members.clear();
     this.#counts.clear();
-    this.#policies = hasLimits ? policies : undefined;
     this.#countedAtMs = this.#options.clock.monotonicMs();
     this.#findNextReset(policies);
     for (const [node, healthy] of counted) this.#place(node, healthy, known.get(node));

@@ -221,7 +221,7 @@ export class NodeReport implements HoldDetails {
 
   get emptying(): EmptyingStatus | undefined {
     const { emptying } = this.#sources.stages.policies;
-    const full = emptying.fullFor(this.name);
+    const full = emptying.fullFor(this.name, this.outOfService.kind === 'due' ? 'out-of-service' : 'of-status');
     return full && emptying.statuses().find(({ policy }) => policy === full.policy);
   }
 
@@ -288,6 +288,7 @@ export class NodeReport implements HoldDetails {
   get nextActs(): readonly Act[] {
     const { podEvictor } = this.#sources.stages;
     const isEmptied = podEvictor === undefined ? this.isTainted : podEvictor.markOf(this.name) === 'evicted';
+    if (this.outOfService.kind === 'due') return ['delete-for-health', 'add-out-of-service'];
     if (isEmptied) return ['delete-for-health'];
     const isSettled = this.ready === 'Unknown' || this.ready === 'False';
     return isSettled ? [this.emptyingAct] : ['mark-unknown', this.emptyingAct];

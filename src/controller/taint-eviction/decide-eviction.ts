@@ -1,7 +1,7 @@
 // Decides when a pod must be evicted. Each taint has its own countdown, the tolerated time. The earliest end counts.
 // While the taint that set a deadline exists, the deadline only moves to an earlier time.
 import type { PodView } from '../../machinery/api/pod.ts';
-import { isHealthTaint, outOfServiceTaintKey, ownOutOfServiceValue, type Taint } from '../../machinery/api/taints.ts';
+import { isForHealth, isHealthTaint, type Taint } from '../../machinery/api/taints.ts';
 import { type Toleration, tolerationFinder } from '../../machinery/api/tolerations.ts';
 import type { StayReason } from '../model/decisions.ts';
 
@@ -69,14 +69,6 @@ export function decideEviction(
 /** The taints that count for a pod: for one that a policy keeps, none that evicts for the health of the node. */
 export function selectCounting(taints: readonly RunningTaint[], isRetained: boolean): readonly RunningTaint[] {
   return isRetained ? taints.filter(({ taint }) => !isForHealth(taint)) : taints;
-}
-
-/**
- * Whether a taint evicts for the health of the node: a health taint, or the taint out-of-service that this controller
- * adds.
- */
-export function isForHealth({ key, value }: Taint): boolean {
-  return isHealthTaint({ key }) || (key === outOfServiceTaintKey && value === ownOutOfServiceValue);
 }
 
 /** A toleration without seconds has no end. */

@@ -2,10 +2,10 @@
 import { findCondition } from '../../machinery/api/conditions.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
-import { noExecuteTaints, type Taint } from '../../machinery/api/taints.ts';
+import { isForHealth, noExecuteTaints, type Taint } from '../../machinery/api/taints.ts';
 import type { EvictionHold } from '../model/decisions.ts';
 import type { LiveNode } from '../model/live-node.ts';
-import { decideEviction, type EvictAt, isForHealth } from './decide-eviction.ts';
+import { decideEviction, type EvictAt } from './decide-eviction.ts';
 
 /** Evidence about a node when a hold has expired. Where reading nodes is not permitted it is the cached node. */
 type NodeEvidence = Exclude<LiveNode, 'not-permitted'>;

@@ -4,6 +4,7 @@
 import type { NodeView } from '../../machinery/api/node.ts';
 import { splitKey } from '../../machinery/api/object-key.ts';
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import { isForHealth } from '../../machinery/api/taints.ts';
 import type { Change } from '../../machinery/informer/informer.ts';
 import { instantOf } from '../../machinery/ports/clock.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
@@ -17,7 +18,7 @@ import type { WaitingPod } from '../model/waiting-pods.ts';
 import { AcceptedDeletions } from './accepted-deletions.ts';
 import { neverAsked } from './asked-time.ts';
 import { boundSinceMs, isBinding, type ChangeSource, TaintClock } from './taint-clock.ts';
-import { decideEviction, type EvictAt, isForHealth, type RunningTaint, selectCounting } from './decide-eviction.ts';
+import { decideEviction, type EvictAt, type RunningTaint, selectCounting } from './decide-eviction.ts';
 import { deleteAtOnce, RemovalPace, type RemovalRules, type RemovalWait, type Removal } from './removal-pace.ts';
 import { EvictionHolds, type EvictionHoldsOptions } from './eviction-holds.ts';
 import { ParkedPods } from './parked-pods.ts';

@@ -20,7 +20,7 @@ import {
   type NoExecuteNeed,
 } from './decide-taints.ts';
 import { evictionsTotal, taintLatency } from './metrics.ts';
-import { TaintAdditions } from './taint-additions.ts';
+import { endingOf, TaintAdditions } from '../model/taint-additions.ts';
 import type { ZoneTaintQueues } from './zone-taint-queues.ts';
 import type { StageDependencies } from '../model/dependencies.ts';
 
@@ -348,12 +348,6 @@ export class NoExecuteTainter implements NodeEvictor {
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
-}
-
-/** `undefined`: an exception, after which the taint may have been added. */
-function endingOf(outcome: WriteOutcome | undefined): 'done' | 'not-done' | 'unanswered' {
-  if (outcome === undefined || mayHaveBeenDone(outcome)) return 'unanswered';
-  return outcome.result === 'written' || outcome.result === 'gone' ? 'done' : 'not-done';
 }
 
 /** The part of the change that a node with these taints shows; all of it if they are not known. */

@@ -55,6 +55,11 @@ export function isHealthTaint({ key }: Pick<Taint, 'key'>): boolean {
   return healthTaintKeys.some((known) => known === key);
 }
 
+/** Whether a taint evicts for the health of the node: a health taint, or the taint out-of-service that this controller adds. */
+export function isForHealth({ key, value }: Pick<Taint, 'key' | 'value'>): boolean {
+  return isHealthTaint({ key }) || (key === outOfServiceTaintKey && value === ownOutOfServiceValue);
+}
+
 export function isOwnTaint({ key }: Taint): boolean {
   return ownTaintKeys.includes(key);
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatTime } from '../../../src/machinery/api/timestamps.ts';
+import { outOfServiceLabel } from '../../../src/machinery/api/topology.ts';
 import { describeNodeOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import { describeStatus } from '../../../src/controller/report/text/describe-status.ts';
 import type { ControllerOptions, ControllerSelection } from '../../../src/controller/model/options.ts';
@@ -156,4 +157,32 @@ test('a new leader counts the nodes that the previous one tainted, and a taint o
   world.setTaints(a3, [{ key: 'node.kubernetes.io/not-ready', effect: 'NoExecute', timeAdded }]);
   await world.advance(1);
   assert.deepEqual(world.tainted([a2]), []);
+});
+
+test('nodes whose pods only the taint out-of-service evicts get it one after the other', async () => {
+  const shutdown = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
+  const policies = [aPolicy({ maxConcurrentEvictions: 1, outOfService: { conditions: [], taints: [shutdown.key] } })];
+  await using world = aZonedWorld({ a: 12, b: 12 }, { policies, nodeEvictionRate: 10 });
+  const fenced = [a0, a1, a2];
+  for (const node of fenced) {
+    world.addPod(`pod-${node}`, node, [
+      { operator: 'Exists', key: 'node.kubernetes.io/unreachable' },
+      { operator: 'Exists', key: 'node.kubernetes.io/out-of-service', tolerationSeconds: 30 },
+    ]);
+    world.addLabel(node, outOfServiceLabel, 'allowed');
+  }
+  world.start();
+  for (const node of fenced) world.setTaints(node, [shutdown]);
+  await world.silentFor(51, ...fenced);
+  const isOut = (node: string): boolean => world.taints(node).includes('out-of-service:NoExecute');
+  assert.equal(fenced.filter(isOut).length, 1, fenced.map((node) => world.taints(node).join(' ')).join('; '));
+  assert.equal(emptying(world), 1);
+  const [waiting = ''] = fenced.filter((node) => !isOut(node));
+  assert.match(describeNodeOutlook(explainNode(world, waiting)), /held +at most 1 of the nodes of policy zone-a/);
+  await world.advance(120);
+  assert.deepEqual(
+    [...world.evicted()].sort(),
+    fenced.map((node) => `pod-${node}`),
+  );
+  assert.deepEqual(fenced.filter(isOut), fenced);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodePolicy, PolicyMode } from '../../../src/controller/model/policy.ts';
 import { autonomyLabel } from '../../../src/machinery/api/pod.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { describeNodeOutlook, describePodOutlook } from '../../../src/controller/report/text/describe-outlooks.ts';
 import { explainNode, explainPod } from '../../support/explained.ts';
 import { aPolicy } from '../../support/builders.ts';
@@ -217,4 +218,16 @@ test('what a mode holds is not late, and waits from its end on', async () => {
   await world.advance(60);
   assert.equal(world.tainted(['a-0', 'a-1', 'a-2']).length, 1);
   assert.ok(oldest(taints) > 50 && oldest(taints) < 65, `${oldest(taints)} s`);
+});
+
+test('the clock of a kubelet that is two days behind ends no hold, also while taints cannot be written', async () => {
+  await using world = await aWorldWith(detect(true, 86_400_000));
+  const node = world.node('a-0');
+  const behind = formatTime(world.clock.nowMs() - 2 * 86_400_000);
+  const others = (node.status?.conditions ?? []).filter(({ type }) => type !== 'Ready');
+  const ready = { type: 'Ready', status: 'False', lastHeartbeatTime: behind, lastTransitionTime: behind };
+  world.failNext('patch', 'nodes', 'internal', 12);
+  world.putNode({ ...node, status: { ...node.status, conditions: [ready, ...others] } });
+  await world.advance(120);
+  assert.deepEqual([world.taints('a-0'), world.evicted()], [['not-ready:NoSchedule'], []]);
 });

@@ -5,6 +5,7 @@ import { ApiError } from '../../../src/machinery/api/api-error.ts';
 import { evictedByTaint } from '../../../src/machinery/api/conditions.ts';
 import type { ControllerOptions } from '../../../src/controller/model/options.ts';
 import type { NodePolicy } from '../../../src/controller/model/policy.ts';
+import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import { Budget } from '../../support/budget.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
@@ -268,4 +269,58 @@ test('a process that starts does not know what is gone, counts from then on, and
   );
   assert.equal(messages.length, 2, 'one of each process');
   assert.match(messages[1] ?? '', /^Policy zone-a: evictions before .* do not count for maxEvictionsPerHour \(5\)$/u);
+});
+
+const tolerating = ['unreachable', 'not-ready'].map((key) => {
+  return { operator: 'Exists', key: `node.kubernetes.io/${key}`, effect: 'NoExecute', tolerationSeconds: 300 };
+});
+const five = names(5, 'p-');
+
+/** Five pods on a-0 that tolerate 300 s, of which three may be evicted within an hour; this replica is a standby. */
+function aStandby(): ControllerWorld {
+  const world = aZonedWorld({ a: 6, b: 6 }, { policies: [aPolicy({ maxEvictionsPerHour: 3 })] });
+  for (const pod of five) world.addPod(pod, 'a-0', tolerating);
+  world.post('a-0', 'False');
+  return world;
+}
+
+function taintNow(
+  world: ControllerWorld,
+  ...taints: readonly { readonly key: string; readonly value?: string }[]
+): void {
+  const timeAdded = formatTime(world.clock.nowMs());
+  world.setTaints(
+    'a-0',
+    taints.map((taint) => ({ ...taint, effect: 'NoExecute', timeAdded })),
+  );
+}
+
+/** Another leader evicts the first three. */
+function evictThree(world: ControllerWorld): void {
+  const deletionTimestamp = formatTime(world.clock.nowMs());
+  for (const pod of five.slice(0, 3))
+    world.changePod(pod, (stored) => {
+      const metadata = { ...stored.metadata, deletionTimestamp, deletionGracePeriodSeconds: 30 };
+      return { ...stored, metadata, status: { ...stored.status, conditions: [{ ...evictedByTaint, status: 'True' }] } };
+    });
+}
+
+test('a standby counts pods whose countdown is older than the taint, because that replaced the other health taint', async () => {
+  await using world = aStandby();
+  taintNow(world, { key: 'node.kubernetes.io/not-ready' });
+  await world.advance(60);
+  taintNow(world, { key: 'node.kubernetes.io/unreachable' });
+  await world.advance(240);
+  evictThree(world);
+  await world.running(600);
+  assert.deepEqual(world.evicted(), []);
+});
+
+test('a standby counts pods that leave for the taint out-of-service of the controller', async () => {
+  await using world = aStandby();
+  const outOfService = { key: 'node.kubernetes.io/out-of-service', value: 'node-lifecycle-controller' };
+  taintNow(world, { key: 'node.kubernetes.io/unreachable' }, outOfService);
+  evictThree(world);
+  await world.running(600);
+  assert.deepEqual(world.evicted(), []);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatTime } from '../../../src/machinery/api/timestamps.ts';
 import type { MaintenanceRule } from '../../../src/controller/model/policy.ts';
+import { buildPreview } from '../../../src/cli/whatif/cluster-preview.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { explainNode, explainPod } from '../../support/explained.ts';
@@ -331,4 +332,22 @@ test('on a standby whose policies come after its nodes, a signal without a time 
   assert.deepEqual(world.evicted(), []);
   await world.advance(3);
   assert.deepEqual(world.evicted(), ['pod-a-0']);
+});
+
+test('nodes in maintenance open no breaker when the leader changes, when limits come by a reload, and in whatif', async () => {
+  const limits = { maxUnhealthy: { percent: undefined, count: 2 }, cooldownMs: 300_000, resetAtMs: undefined };
+  const maintained = aPolicy({ name: 'pool', maintenance: rule });
+  await using world = aZonedWorld(sizes, { policies: [maintained] }).start();
+  const nodes = ['a-0', 'a-1', 'a-2', 'a-3'];
+  begin(world, ...nodes);
+  await world.silentFor(120, ...nodes);
+  world.changeOptions({ policies: [{ ...maintained, limits }] });
+  await world.advance(2);
+  await world.restart();
+  await world.advance(2);
+  assert.deepEqual(world.decided('breaker-opened'), []);
+  const leases = new Map([...world.leases.values()].map((lease) => [lease.name, lease]));
+  const state = { atMs: world.clock.nowMs(), nodes: [...world.nodes.values()], leases, pods: new Map() };
+  const { policies } = buildPreview(state, world.options);
+  assert.deepEqual(policies.get('pool')?.breaker, { unhealthy: 0, limit: 2, open: false });
 });

@@ -293,3 +293,41 @@ test('of two policies with places the faster one does not give any that the slow
   await world.advance(60);
   assert.ok(world.tainted(inA).length >= 2 && world.tainted(inA).length <= 4, world.tainted(inA).join(' '));
 });
+
+test('a place ends with the failure that got it: neither a new node of the name nor a later failure has it', async () => {
+  for (const comesBack of ['recreated', 'recovered'] as const) {
+    await using world = await aWorld();
+    await world.advance(60);
+    const admitted = world.decided('overflow-admitted').map(({ node }) => node);
+    const [node = ''] = admitted;
+    assert.ok(node !== '' && admitted.length < 4, `of ${admitted.join(' ')} not the last one`);
+    if (comesBack === 'recreated') {
+      world.removeNode(node);
+      world.addNode(node, { zone: 'a' });
+    } else world.post(node, 'True');
+    world.post(node, 'False');
+    world.addPod('fresh', node);
+    await world.advance(8);
+    assert.deepEqual([comesBack, world.evicted().includes('fresh')], [comesBack, false]);
+  }
+});
+
+test('of two open breakers that one is explained which gave the node no place', async () => {
+  const of = (ratePerHour: number): PolicyLimits => ({ ...limits, overflow: { ratePerHour } });
+  const policies = [
+    aPolicy({ name: 'pool', limits: of(6) }),
+    aPolicy({ name: 'guard', isGuard: true, limits: of(13), selector: inZone('a') }),
+  ];
+  await using world = aZonedWorld({ a: 12 }, { policies, nodeEvictionRate: 10, unhealthyZoneThreshold: 1 });
+  for (const node of silent) world.addPod(`p-${node}`, node);
+  await world.running(20);
+  world.goSilent(...silent);
+  for (let seconds = 0; world.decided('overflow-admitted').length === 0; seconds += 1) {
+    assert.ok(seconds < 900, 'a node gets a place');
+    await world.advance(1);
+  }
+  const [first] = world.decided('overflow-admitted');
+  assert.equal(first?.policy, 'pool', 'it gives fewer places');
+  const text = describeNodeOutlook(explainNode(world, first?.node ?? ''));
+  assert.match(text, /held +the breaker of policy guard is open/);
+});

@@ -6,7 +6,7 @@ import { diffTaints, isOwnTaint, noExecuteTaints, taintKeys } from '../../../src
 import { clockSkewMs, parseTimestamp } from '../../../src/machinery/api/timestamps.ts';
 import { readyOf } from '../../../src/controller/health/assess-node.ts';
 import type { MaintenanceRule, NodePolicy } from '../../../src/controller/model/policy.ts';
-import { isForHealth } from '../../../src/controller/taint-eviction/decide-eviction.ts';
+import { isForHealth } from '../../../src/machinery/api/taints.ts';
 import type { Run } from '../../../src/simulator/cluster/replica.ts';
 import { isDeletion, type RequestLine } from '../../../src/simulator/network/network.ts';
 import { claimsOf, policyOf } from '../policy-zones.ts';

@@ -7,7 +7,7 @@ import { objectKey } from '../../../src/machinery/api/object-key.ts';
 import type { PodView } from '../../../src/machinery/api/pod.ts';
 import { noExecuteTaints } from '../../../src/machinery/api/taints.ts';
 import { toleratesForever } from '../../../src/machinery/api/tolerations.ts';
-import { isForHealth } from '../../../src/controller/taint-eviction/decide-eviction.ts';
+import { isForHealth } from '../../../src/machinery/api/taints.ts';
 import type { Replica, Run } from '../../../src/simulator/cluster/replica.ts';
 import { isDeletion, isWrite, type RequestLine } from '../../../src/simulator/network/network.ts';
 import type { World } from '../../../src/simulator/world.ts';

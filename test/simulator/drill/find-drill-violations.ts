@@ -1,7 +1,7 @@
 // What was wrong in a drill: too late, too early, twice, or without a reason. From what was committed only.
 import { nodeWatchDelayMsMax } from '../../../src/controller/model/live-node.ts';
 import type { Taint } from '../../../src/machinery/api/taints.ts';
-import { isForHealth } from '../../../src/controller/taint-eviction/decide-eviction.ts';
+import { isForHealth } from '../../../src/machinery/api/taints.ts';
 import type { NodeRecord, NodeState, PodRecord } from './drill-record.ts';
 import type { Drill } from './drill-plan.ts';
 import type { DrillContext, DrillViolation, Span } from './drill-context.ts';

@@ -139,7 +139,7 @@ export const meetingDefects: readonly Mutant[] = [
     name: 'overflow-never',
     what: 'no node beyond the limit of a policy with limits.overflow is emptied',
     file: 'controller/policies/overflow-nodes.ts',
-    find: 'overflow.admitted.add(next);',
+    find: 'overflow.admitted.set(next.name, next.sinceMs);',
     replace: '',
   },
   {

@@ -120,5 +120,6 @@ test('a node is unhealthy since its first taint for what it is now, and by its c
   const unstamped = [taint('not-ready', 'NoSchedule'), taint('not-ready', 'NoExecute', at('11:59'))];
   assert.equal(since('False', at('09:00'), ...unstamped), '09:00');
   assert.equal(since('Unknown', at('09:00')), '09:00');
+  assert.equal(since('False', at('09:00')), '12:00', 'only the clock of the kubelet says more');
   assert.equal(since('True', at('09:00'), ...both), undefined);
 });

@@ -1,4 +1,5 @@
 import type { Clock } from '../../machinery/ports/clock.ts';
+import { mayHaveBeenDone, type WriteOutcome } from './commands.ts';
 
 /** A write without an answer may be carried out for this time: the API server ends a request after it. */
 const unansweredMsMax = 60_000;
@@ -47,4 +48,10 @@ export class TaintAdditions {
     for (const [node, { isInFlight, unansweredUntilMs }] of this.#additions)
       if (!isInFlight && unansweredUntilMs <= nowMs) this.#additions.delete(node);
   }
+}
+
+/** `undefined`: an exception, after which the taint may have been added. */
+export function endingOf(outcome: WriteOutcome | undefined): 'done' | 'not-done' | 'unanswered' {
+  if (outcome === undefined || mayHaveBeenDone(outcome)) return 'unanswered';
+  return outcome.result === 'written' || outcome.result === 'gone' ? 'done' : 'not-done';
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaintAdditions } from '../../../../src/controller/tainting/taint-additions.ts';
+import { TaintAdditions } from '../../../../src/controller/model/taint-additions.ts';
 
 test('a node counts while its write is in flight, and without an answer for a bounded time', () => {
   let nowMs = 0;
