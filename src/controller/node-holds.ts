@@ -119,8 +119,7 @@ export class NodeHolds implements Holds, HoldReader {
   }
 
   of(node: string, ...acts: readonly Act[]): Iterable<Hold> {
-    const evidence = new NodeHoldEvidence(node, this.#stages, this.#options, { next: nextTaintOf(acts) });
-    return holdsOf(evidence, acts, this.#nowMs());
+    return holdsOf(this.evidenceOf(node, ...acts), acts, this.#nowMs());
   }
 
   /**
@@ -151,8 +150,8 @@ export class NodeHolds implements Holds, HoldReader {
     yield* holdsOf(evidence, everyAct, nowMs);
   }
 
-  evidenceOf(node: string): HoldEvidence {
-    return new NodeHoldEvidence(node, this.#stages, this.#options);
+  evidenceOf(node: string, ...acts: readonly Act[]): HoldEvidence {
+    return new NodeHoldEvidence(node, this.#stages, this.#options, { next: nextTaintOf(acts) });
   }
 
   /** What applies to all nodes. */

@@ -42,7 +42,11 @@ export interface Stages extends ActingStages {
 /** `abortWrites` aborts requests in flight. */
 export function buildStages(options: NodeLifecycleOptions, abortWrites: AbortSignal): Stages {
   const observing = buildObservingStages(options, () => {
-    return [acting.noExecute.beingTainted(), acting.outOfService.beingTainted()];
+    const { noExecute, outOfService } = acting;
+    return [
+      { next: 'of-status', nodes: noExecute.beingTainted() },
+      { next: 'out-of-service', nodes: outOfService.beingTainted() },
+    ];
   });
   const onNodeRead = (name: string): void => {
     observing.policies.noteMaintenance(name);

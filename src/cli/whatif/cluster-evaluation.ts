@@ -7,6 +7,7 @@ import type { Now } from '../../controller/model/node-state.ts';
 import type { ControllerOptions } from '../../controller/model/options.ts';
 import { buildMarkingState } from '../../controller/pod-readiness/build-marking-state.ts';
 import type { NodeMarkingState } from '../../controller/pod-readiness/pod-marker.ts';
+import type { NextTaint } from '../../controller/policies/emptying-nodes.ts';
 import { PolicyStage } from '../../controller/policies/policy-stage.ts';
 import { ZoneTable } from '../../controller/zones/zone-table.ts';
 import { findCondition } from '../../machinery/api/conditions.ts';
@@ -43,7 +44,10 @@ export class ClusterEvaluation {
   readonly #state: ClusterState;
   readonly #nodes: ReadonlyMap<string, NodeView>;
   /** Nodes that get a NoExecute taint: each counts for `maxConcurrentEvictions` of those after it. */
-  readonly #beingTainted = new Set<string>();
+  readonly #beingTainted = new Map<NextTaint, Set<string>>([
+    ['of-status', new Set()],
+    ['out-of-service', new Set()],
+  ]);
 
   /** `before`: the options until now, whose open breakers go on with their cooldowns where the policy stays. */
   constructor(
@@ -69,7 +73,7 @@ export class ClusterEvaluation {
       isAutonomous: (namespace) =>
         options.namespaceAutonomy === true && state.autonomousNamespaces?.has(namespace) === true,
       podsOn: (name) => state.pods.get(name) ?? [],
-      beingTainted: () => [this.#beingTainted],
+      beingTainted: () => [...this.#beingTainted].map(([next, nodes]) => ({ next, nodes })),
       // No place is given within the moment that is evaluated.
       isHeld: () => false,
       onBreakerChange: ignore,
@@ -98,9 +102,9 @@ export class ClusterEvaluation {
     for (const node of state.nodes) this.flapping.observe(node);
   }
 
-  /** The node gets a NoExecute taint. */
-  noteTainted(node: string): void {
-    this.#beingTainted.add(node);
+  /** The node gets this taint. */
+  noteTainted(node: string, next: NextTaint): void {
+    this.#beingTainted.get(next)?.add(node);
   }
 
   assess(node: NodeView): NodeAssessment {

@@ -131,7 +131,7 @@ function decideAddition(evaluation: ClusterEvaluation, node: string, key: string
   if (isHeld(evaluation, node, 'add-no-execute')) return { taint: 'held', wanted: [key] };
   const levels = zoneLevels(zones.zoneOfMember(node) ?? '');
   const isStopped = levels.some((zone) => zones.plan(zone)?.ratePerSecond === 0);
-  if (!isStopped) evaluation.noteTainted(node);
+  if (!isStopped) evaluation.noteTainted(node, 'of-status');
   return { taint: isStopped ? 'stopped' : 'added', wanted: [key] };
 }
 
@@ -147,7 +147,7 @@ function decideOutOfService(evaluation: ClusterEvaluation, node: NodeView): Node
   });
   if (state.kind === 'due') {
     if (isHeld(evaluation, node.name, 'add-out-of-service')) return 'held';
-    evaluation.noteTainted(node.name);
+    evaluation.noteTainted(node.name, 'out-of-service');
     return 'added';
   }
   if (state.kind === 'back') return isHeld(evaluation, node.name, 'remove-taints') ? 'held' : 'removed';

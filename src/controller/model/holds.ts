@@ -180,7 +180,7 @@ export interface HoldReader {
   of(node: string, ...acts: readonly Act[]): Iterable<Hold>;
   /** Those of an act on this pod (uid), which may have been evicted and keeps its place. */
   ofPod(node: string, pod: string, act: Act): Iterable<Hold>;
-  evidenceOf(node: string): HoldEvidence;
+  evidenceOf(node: string, ...acts: readonly Act[]): HoldEvidence;
   /** Every hold of any act for all nodes, in the order of precedence. */
   ofAll(): Iterable<Hold>;
 }

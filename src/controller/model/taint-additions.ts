@@ -5,10 +5,13 @@ import { mayHaveBeenDone, type WriteOutcome } from './commands.ts';
 const unansweredMsMax = 60_000;
 
 interface Addition {
-  readonly isInFlight: boolean;
+  /** Number of writes without an answer yet. */
+  readonly inFlight: number;
   /** Time until which an earlier write without an answer counts, on the monotonic clock. */
   readonly unansweredUntilMs: number;
 }
+
+const none: Addition = { inFlight: 0, unansweredUntilMs: -Infinity };
 
 /** Nodes to which a NoExecute taint is being added, or was perhaps added by a write without an answer, for a bounded time. */
 export class TaintAdditions {
@@ -20,20 +23,20 @@ export class TaintAdditions {
   }
 
   begin(node: string): void {
-    const { unansweredUntilMs = -Infinity } = this.#additions.get(node) ?? {};
-    this.#additions.set(node, { isInFlight: true, unansweredUntilMs });
+    const known = this.#additions.get(node) ?? none;
+    this.#additions.set(node, { ...known, inFlight: known.inFlight + 1 });
   }
 
   /** `unanswered`: the taint may have been added. `not-done`: an earlier write without an answer still counts. */
   end(node: string, how: 'done' | 'not-done' | 'unanswered'): void {
     const known = this.#additions.get(node);
     if (known === undefined) return;
-    if (how === 'done') this.#additions.delete(node);
-    else {
-      const unansweredUntilMs =
-        how === 'unanswered' ? this.#clock.monotonicMs() + unansweredMsMax : known.unansweredUntilMs;
-      this.#additions.set(node, { isInFlight: false, unansweredUntilMs });
-    }
+    const untilMs = {
+      done: -Infinity,
+      'not-done': known.unansweredUntilMs,
+      unanswered: this.#clock.monotonicMs() + unansweredMsMax,
+    };
+    this.#additions.set(node, { inFlight: Math.max(0, known.inFlight - 1), unansweredUntilMs: untilMs[how] });
     this.#dropEnded();
   }
 
@@ -45,8 +48,8 @@ export class TaintAdditions {
 
   #dropEnded(): void {
     const nowMs = this.#clock.monotonicMs();
-    for (const [node, { isInFlight, unansweredUntilMs }] of this.#additions)
-      if (!isInFlight && unansweredUntilMs <= nowMs) this.#additions.delete(node);
+    for (const [node, { inFlight, unansweredUntilMs }] of this.#additions)
+      if (inFlight === 0 && unansweredUntilMs <= nowMs) this.#additions.delete(node);
   }
 }
 

@@ -55,6 +55,8 @@ interface GuardedCommand {
 export class OutOfServiceTainter {
   readonly #options: OutOfServiceTainterOptions;
   readonly #additions: TaintAdditions;
+  /** Nodes that would get the taint, and were held when they were evaluated last. */
+  readonly #held = new Set<string>();
   /** The last report about each node whose evidence is wrong, proves nothing or cannot be confirmed: it is not repeated. */
   readonly #reported = new Map<string, string>();
 
@@ -68,8 +70,13 @@ export class OutOfServiceTainter {
     return this.#additions.current();
   }
 
+  heldNodes(): Iterable<string> {
+    return this.#held;
+  }
+
   /** What the current state of this node requires. The outcome says whether it is to be evaluated again. */
   async reconcile(name: string): Promise<WorkOutcome> {
+    this.#held.delete(name);
     const node = this.#options.nodes.get(name);
     if (node === undefined) return forget;
     const state = this.assess(node);
@@ -98,18 +105,33 @@ export class OutOfServiceTainter {
   /** The node no longer exists. */
   forget(name: string): void {
     this.#reported.delete(name);
+    this.#held.delete(name);
     this.#options.evidence.forget(name);
   }
 
   /** Number of nodes that it remembers. */
   get size(): number {
-    return Math.max(this.#reported.size, this.#options.evidence.size);
+    return Math.max(this.#reported.size, this.#held.size, this.#options.evidence.size);
   }
 
+  /** The node has its place from the question on, so that no other gets it during the read. */
   async #add(node: NodeView, evidence: string): Promise<WorkOutcome> {
+    const heldMs = this.#options.holds.heldForMs(node.name, 'add-out-of-service');
+    if (heldMs > 0) {
+      this.#held.add(node.name);
+      return { next: 'requeue', afterMs: Math.min(heldMs, heldRecheckMs) };
+    }
+    this.#additions.begin(node.name);
+    try {
+      return await this.#addConfirmed(node, evidence);
+    } finally {
+      this.#additions.end(node.name, 'not-done');
+    }
+  }
+
+  async #addConfirmed(node: NodeView, evidence: string): Promise<WorkOutcome> {
     const { clock, meter, decisions, recorder } = this.#options;
-    // Asked again after the read: another node may have got the place meanwhile.
-    const waitMs = this.#heldMs(node) ?? (await this.#confirm(node, evidence)) ?? this.#heldMs(node);
+    const waitMs = await this.#confirm(node, evidence);
     if (waitMs !== undefined) return { next: 'requeue', afterMs: waitMs };
     const confirmedAtMs = clock.monotonicMs();
     const isConfirmed = (): boolean => clock.monotonicMs() - confirmedAtMs <= confirmedMsMax;
@@ -128,12 +150,6 @@ export class OutOfServiceTainter {
       decisions.note({ kind: 'out-of-service-added', node: node.name, evidence, bootID: node.bootID });
       recorder.record(addedOutOfService(node, evidence));
     });
-  }
-
-  /** Milliseconds until the node is to be evaluated again; undefined: nothing holds it. */
-  #heldMs({ name }: NodeView): number | undefined {
-    const heldMs = this.#options.holds.heldForMs(name, 'add-out-of-service');
-    return heldMs > 0 ? Math.min(heldMs, heldRecheckMs) : undefined;
   }
 
   /** Removes the taint and the record; only the record where an administrator replaced the taint. */
@@ -183,12 +199,13 @@ export class OutOfServiceTainter {
     const wanted = this.assess(command.node).kind;
     const isStill = (): boolean => isConfirmed() && this.#isStill(wanted, command);
     const { name } = command.node;
-    if (command.add.length > 0) this.#additions.begin(name);
+    const adds = command.add.length > 0;
+    if (adds) this.#additions.begin(name);
     let outcome: WriteOutcome | undefined;
     try {
       outcome = await this.#options.writer.carryOut(command, isStill);
     } finally {
-      this.#additions.end(name, endingOf(outcome));
+      if (adds) this.#additions.end(name, endingOf(outcome));
     }
     if (outcome.result === 'written') onWritten();
     return nextAfterWrite(outcome, backOffAtLeast(undefined));

@@ -5,7 +5,6 @@ import type { NodeView } from '../../machinery/api/node.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
 import {
   type HealthTaintKey,
-  hasTaint,
   isForHealth,
   noExecuteTaints,
   outOfServiceTaintKey,
@@ -28,8 +27,8 @@ export interface EmptyingNodesOptions {
   /** Names of all nodes. */
   readonly names: () => Iterable<string>;
   readonly podsOn: (node: string) => readonly PodView[];
-  /** Nodes to which NoExecute taints for their health are being added, by each stage that does. Read at each question. */
-  readonly beingTainted: () => readonly Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>[];
+  /** Nodes to which NoExecute taints for their health are being added. Read at each question. */
+  readonly beingTainted: () => readonly BeingTainted[];
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
 }
 
@@ -40,6 +39,11 @@ const heldForMs = 100;
 
 /** The NoExecute taint that a node is to get: of its Ready condition, or the taint out-of-service of this controller. */
 export type NextTaint = 'of-status' | 'out-of-service';
+
+interface BeingTainted {
+  readonly next: NextTaint;
+  readonly nodes: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>;
+}
 
 const outOfService: Taint = { key: outOfServiceTaintKey, value: ownOutOfServiceValue, effect: 'NoExecute' };
 
@@ -180,11 +184,11 @@ export class EmptyingNodes {
   *#ordered(policy: string): Iterable<string> {
     yield* this.#found.get(policy) ?? [];
     yield* this.#candidates;
-    for (const nodes of this.#options.beingTainted()) yield* nodes.keys();
+    for (const { nodes } of this.#options.beingTainted()) yield* nodes.keys();
   }
 
   #isBeingTainted(name: string): boolean {
-    return this.#options.beingTainted().some((nodes) => nodes.has(name));
+    return this.#options.beingTainted().some(({ nodes }) => nodes.has(name));
   }
 
   #isTainted(name: string): boolean {
@@ -195,23 +199,25 @@ export class EmptyingNodes {
   #isEmptied(name: string): boolean {
     const node = this.#options.nodes.get(name);
     if (node === undefined) return false;
-    const taints = healthTaintsOf(node);
-    const isNext = this.#isBeingTainted(name) && readyOf(node) !== 'True';
-    return this.#evicts(name, isNext ? [...taints, followingTaint(node)] : taints);
+    const adding = readyOf(node) === 'True' ? [] : this.#options.beingTainted().filter(({ nodes }) => nodes.has(name));
+    return this.#evicts(name, [...healthTaintsOf(node), ...adding.map(({ next }) => taintOf(node, next))]);
   }
 
-  /** Whether the next taint of a node would evict a pod, and no taint that it has does so already. */
+  /**
+   * Whether the next taint of a node would evict a pod, and no taint that it has does so already. The taint out-of-service needs no other
+   * place on a node that had one, also where its pods only terminate: it is what ends them.
+   */
   #needsPlace(name: string, next: NextTaint = 'of-status'): boolean {
     const node = this.#options.nodes.get(name);
-    if (node === undefined) return false;
-    const added = next === 'of-status' ? taintOf(node) : outOfService;
-    return this.#evicts(name, [added]) && !this.#evicts(name, healthTaintsOf(node));
+    if (node === undefined || !this.#evicts(name, [taintOf(node, next)])) return false;
+    return !this.#evicts(name, healthTaintsOf(node), next === 'out-of-service');
   }
 
-  #evicts(name: string, taints: readonly Taint[]): boolean {
+  /** `evenTerminating`: pods count that terminate already. */
+  #evicts(name: string, taints: readonly Taint[], evenTerminating = false): boolean {
     if (taints.length === 0) return false;
     return this.#options.podsOn(name).some((pod) => {
-      const stays = pod.terminating || this.#options.policies.keeperOf(pod) !== undefined;
+      const stays = (pod.terminating && !evenTerminating) || this.#options.policies.keeperOf(pod) !== undefined;
       return !stays && taints.some((taint) => !toleratesForever(pod.tolerations, taint));
     });
   }
@@ -256,14 +262,8 @@ function readyOf({ conditions }: NodeView): string | undefined {
   return findCondition(conditions, 'Ready')?.status;
 }
 
-/** The taint that follows from the Ready condition. */
-function taintOf(node: NodeView): Taint {
+function taintOf(node: NodeView, next: NextTaint = 'of-status'): Taint {
+  if (next === 'out-of-service') return outOfService;
   const key: HealthTaintKey = readyOf(node) === 'Unknown' ? taintKeys.unreachable : taintKeys.notReady;
   return { key, effect: 'NoExecute' };
-}
-
-/** What is being added to a node: the taint out-of-service comes after that of its status. */
-function followingTaint(node: NodeView): Taint {
-  const taint = taintOf(node);
-  return hasTaint(node.taints, taint.key, 'NoExecute') ? outOfService : taint;
 }

@@ -161,15 +161,9 @@ export class HourlyEvictions implements EvictionCount {
     const taints = noExecuteTaints(this.#options.nodes.get(nodeName)?.taints ?? []);
     const find = tolerationFinder(tolerations, taints.length);
     const due = taints.filter((taint) => this.#isDue(taint, find(taint)));
-    if (due.length > 0 || !this.#isByTaint(nodeName, disruptionReason)) return due.some(isForHealth);
+    if (due.length > 0 || disruptionReason !== evictedByTaint.reason) return due.some(isForHealth);
     // A taint that replaced the other health taint is younger than the countdown of the pods (decision 0042).
     return taints.some((taint) => isForHealth(taint) && find(taint)?.tolerationSeconds !== undefined);
-  }
-
-  /** Some taint evicted the pod: no user did by the Eviction API, which this controller uses where a policy says so. */
-  #isByTaint(node: string, disruptionReason: string): boolean {
-    const usesApi = this.#options.claimsOf(node).some(({ evictReachable }) => evictReachable !== undefined);
-    return usesApi || disruptionReason === evictedByTaint.reason;
   }
 
   /** By the time of the taint. Pods that still tolerate it leave for another one. */

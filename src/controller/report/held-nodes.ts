@@ -55,7 +55,7 @@ function selectShown({ policies }: ActingStages): Readonly<Partial<Record<HoldKi
 
 /** Each node for which something may be due, with the first such act. */
 function listDue(stages: ActingStages): ReadonlyMap<string, Act> {
-  const { holds, policies, transitions, zones, queues, marking, podEvictor } = stages;
+  const { holds, policies, transitions, zones, queues, marking, podEvictor, outOfService } = stages;
   const emptying: Act = podEvictor === undefined ? 'add-no-execute' : 'empty-node';
   const due = new Map<string, Act>();
   const add = (nodes: Iterable<string>, act: Act): void => {
@@ -64,6 +64,7 @@ function listDue(stages: ActingStages): ReadonlyMap<string, Act> {
   add(transitions.withheld, 'mark-unknown');
   if (zones.fullDisruption) add(zones.unreadyMembers(), emptying);
   add(queues.keys(), emptying);
+  add(outOfService.heldNodes(), 'add-out-of-service');
   add(marking.waiting(), 'mark-pods');
   add(holds.withheldNodes(), emptying);
   add(policies.maintenance.unready(), emptying);

@@ -305,7 +305,7 @@ export class NodeReport implements HoldDetails {
 
   /** The words of the table, also for the dashboard. */
   readonly words = (kind: HoldKind): string => {
-    return describeHoldKind(kind, this.#sources.stages.holds.evidenceOf(this.name));
+    return describeHoldKind(kind, this.#sources.stages.holds.evidenceOf(this.name, ...this.nextActs));
   };
 
   /** See {@link readHeldUntilMs}. */

@@ -268,12 +268,13 @@ export class NoExecuteTainter implements NodeEvictor {
     const lane = change.add.length === 0 ? 'recovery' : 'tainting';
     const command = { kind: 'change-taints', node, ...change, lane } as const;
     const stillWanted = (): boolean => this.#isStillWanted(node, change, intent);
-    if (change.add.length > 0) this.#additions.begin(node.name);
+    const adds = change.add.length > 0;
+    if (adds) this.#additions.begin(node.name);
     let outcome: WriteOutcome | undefined;
     try {
       outcome = await this.#options.writer.carryOut(command, stillWanted);
     } finally {
-      this.#additions.end(node.name, endingOf(outcome));
+      if (adds) this.#additions.end(node.name, endingOf(outcome));
     }
     if (outcome.result === 'written') this.#note(node.name, change, why);
     return outcome;

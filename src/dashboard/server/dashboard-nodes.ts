@@ -1,4 +1,5 @@
 // The state of one node for the dashboard, from its report.
+import type { Act } from '../../controller/model/holds.ts';
 import type { WaitingPod } from '../../controller/model/waiting-pods.ts';
 import {
   type Action,
@@ -68,8 +69,10 @@ function heldOf(
   scheduled: EvictionForecast | undefined,
 ): string | null {
   const { holds, evictor } = stages;
-  const act = report.state === 'suspect' ? 'mark-unknown' : report.nextActs.at(-1);
-  const [hold] = act === undefined ? [] : holds.of(report.name, act);
+  // The emptying of a suspect node is not next yet.
+  const emptying = report.nextActs.filter((act) => act !== 'mark-unknown');
+  const acts: readonly Act[] = report.state === 'suspect' ? ['mark-unknown'] : emptying;
+  const [hold] = holds.of(report.name, ...acts);
   if (hold !== undefined) return report.words(hold.kind);
   return describeWait(scheduled && evictor.waitingPod(scheduled.pod));
 }

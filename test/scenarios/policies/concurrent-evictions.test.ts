@@ -8,6 +8,7 @@ import { describeStatus } from '../../../src/controller/report/text/describe-sta
 import type { ControllerOptions, ControllerSelection } from '../../../src/controller/model/options.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
+import { DashboardWorld } from '../../support/dashboard-world.ts';
 import { explainNode, statusOf } from '../../support/explained.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
 
@@ -159,30 +160,76 @@ test('a new leader counts the nodes that the previous one tainted, and a taint o
   assert.deepEqual(world.tainted([a2]), []);
 });
 
-test('nodes whose pods only the taint out-of-service evicts get it one after the other', async () => {
-  const shutdown = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
+const shutdown = { key: 'node.cloudprovider.kubernetes.io/shutdown', effect: 'NoSchedule' };
+
+/** At most one node of the pool is emptied at once, and those that are shut down get the taint out-of-service. */
+function aFencedPool(): ControllerWorld {
   const policies = [aPolicy({ maxConcurrentEvictions: 1, outOfService: { conditions: [], taints: [shutdown.key] } })];
-  await using world = aZonedWorld({ a: 12, b: 12 }, { policies, nodeEvictionRate: 10 });
+  const world = aZonedWorld({ a: 12, b: 12 }, { policies, nodeEvictionRate: 10 });
+  for (const node of pool) world.addLabel(node, outOfServiceLabel, 'allowed');
+  return world;
+}
+
+const isOut = (world: ControllerWorld, node: string): boolean =>
+  world.taints(node).includes('out-of-service:NoExecute');
+
+test('nodes whose pods only the taint out-of-service evicts get it one after the other', async () => {
+  await using world = aFencedPool();
   const fenced = [a0, a1, a2];
-  for (const node of fenced) {
+  for (const node of fenced)
     world.addPod(`pod-${node}`, node, [
       { operator: 'Exists', key: 'node.kubernetes.io/unreachable' },
       { operator: 'Exists', key: 'node.kubernetes.io/out-of-service', tolerationSeconds: 30 },
     ]);
-    world.addLabel(node, outOfServiceLabel, 'allowed');
-  }
   world.start();
   for (const node of fenced) world.setTaints(node, [shutdown]);
   await world.silentFor(51, ...fenced);
-  const isOut = (node: string): boolean => world.taints(node).includes('out-of-service:NoExecute');
-  assert.equal(fenced.filter(isOut).length, 1, fenced.map((node) => world.taints(node).join(' ')).join('; '));
+  assert.equal(fenced.filter((node) => isOut(world, node)).length, 1);
   assert.equal(emptying(world), 1);
-  const [waiting = ''] = fenced.filter((node) => !isOut(node));
+  assert.equal(world.meter.read().get('node_lifecycle_held_nodes{reason="concurrency"}'), 2);
+  const [waiting = ''] = fenced.filter((node) => !isOut(world, node));
   assert.match(describeNodeOutlook(explainNode(world, waiting)), /held +at most 1 of the nodes of policy zone-a/);
+  await using board = new DashboardWorld(world);
+  assert.match(board.keeper.table.compute(waiting)?.held ?? '', /^at most 1 node of policy zone-a is emptied at once/);
   await world.advance(120);
   assert.deepEqual(
     [...world.evicted()].sort(),
     fenced.map((node) => `pod-${node}`),
   );
-  assert.deepEqual(fenced.filter(isOut), fenced);
+  assert.ok(fenced.every((node) => isOut(world, node)));
+});
+
+test('a fenced node whose pods only terminate waits for no other place, whatever its DaemonSets tolerate', async () => {
+  await using world = aFencedPool();
+  world.addPod('stuck', a0);
+  world.addPod(
+    'agent',
+    a0,
+    ['unreachable', 'not-ready'].map((key) => ({ operator: 'Exists', key: `node.kubernetes.io/${key}` })),
+  );
+  world.addPod('long', a1, [{ operator: 'Exists', tolerationSeconds: 86_400 }]);
+  world.start();
+  const deletionTimestamp = formatTime(world.clock.nowMs());
+  world.changePod('stuck', (stored) => ({ ...stored, metadata: { ...stored.metadata, deletionTimestamp } }));
+  await world.silentFor(60, a0);
+  await world.silentFor(60, a1);
+  assert.deepEqual(world.tainted(pool), [a0, a1], 'the place is free while the pod terminates');
+  world.setTaints(a0, [...(world.node(a0).spec?.taints ?? []), shutdown]);
+  await world.advance(15);
+  assert.ok(isOut(world, a0), world.taints(a0).join(' '));
+});
+
+test('a taint whose request had no answer takes a place only if it evicts a pod', async () => {
+  await using world = aFencedPool();
+  world.addPod(
+    'agent',
+    a0,
+    ['unreachable', 'not-ready'].map((key) => ({ operator: 'Exists', key: `node.kubernetes.io/${key}` })),
+  );
+  world.addPod('pod', a1, minute);
+  world.start();
+  world.failNext('patch', 'nodes', 'timeout', 3, true);
+  await world.silentFor(51, a0);
+  await world.silentFor(52, a1);
+  assert.deepEqual(world.tainted([a0, a1]), [a0, a1]);
 });

@@ -295,14 +295,18 @@ function taintNow(
   );
 }
 
+function beginToTerminate(world: ControllerWorld, pod: string, reason: string = evictedByTaint.reason): void {
+  const deletionTimestamp = formatTime(world.clock.nowMs());
+  world.changePod(pod, (stored) => {
+    const metadata = { ...stored.metadata, deletionTimestamp, deletionGracePeriodSeconds: 30 };
+    const condition = { ...evictedByTaint, reason, status: 'True' };
+    return { ...stored, metadata, status: { ...stored.status, conditions: [condition] } };
+  });
+}
+
 /** Another leader evicts the first three. */
 function evictThree(world: ControllerWorld): void {
-  const deletionTimestamp = formatTime(world.clock.nowMs());
-  for (const pod of five.slice(0, 3))
-    world.changePod(pod, (stored) => {
-      const metadata = { ...stored.metadata, deletionTimestamp, deletionGracePeriodSeconds: 30 };
-      return { ...stored, metadata, status: { ...stored.status, conditions: [{ ...evictedByTaint, status: 'True' }] } };
-    });
+  for (const pod of five.slice(0, 3)) beginToTerminate(world, pod);
 }
 
 test('a standby counts pods whose countdown is older than the taint, because that replaced the other health taint', async () => {
@@ -323,4 +327,17 @@ test('a standby counts pods that leave for the taint out-of-service of the contr
   evictThree(world);
   await world.running(600);
   assert.deepEqual(world.evicted(), []);
+});
+
+test('pods that a person drains from a node whose taint they still tolerate do not count', async () => {
+  const policies = [aPolicy({ maxEvictionsPerHour: 3, evictReachable: { timeoutMs: undefined } })];
+  await using world = aZonedWorld({ a: 6, b: 6 }, { policies });
+  for (const pod of five) world.addPod(pod, 'a-0', tolerating);
+  world.addPod('other', 'a-1');
+  await world.running(20);
+  world.post('a-0', 'False');
+  await world.advance(30);
+  for (const pod of five) beginToTerminate(world, pod, 'EvictionByEvictionAPI');
+  await world.silentFor(120, 'a-1');
+  assert.deepEqual(world.evicted(), ['other']);
 });

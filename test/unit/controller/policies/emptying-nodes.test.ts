@@ -34,7 +34,7 @@ class Stand {
       this.asked += 1;
       return (this.states.get(name)?.pods ?? []).map(aPod);
     },
-    beingTainted: () => [this.adding],
+    beingTainted: () => [{ next: 'of-status', nodes: this.adding }],
     clock: { nowMs: () => this.nowMs, monotonicMs: () => this.nowMs },
   });
   settings = { policies: [policy], nodeMonitorGracePeriodMs: 1, nodeStartupGracePeriodMs: 1, paused: false };
