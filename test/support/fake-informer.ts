@@ -122,6 +122,7 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
       synced: true,
       lastFrameAtMs: this.lastFrameAtMs(),
       lastListAtMs: this.lastListAtMs,
+      lastListSentAtMs: this.lastListAtMs,
       consecutiveFailures: 0,
       resourceVersion: this.streamVersion(),
       lastError: undefined,

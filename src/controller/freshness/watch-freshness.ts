@@ -304,7 +304,7 @@ export class WatchFreshness implements Freshness {
     const mayRequest = why !== 'observing';
     if (mayRequest && !this.#listFallback.active)
       this.#options.decisions.note({ kind: 'lists-stand-in', why, staleMs });
-    const shownAtMs = this.#listFallback.poll(nowMs, mayRequest);
+    const shownAtMs = this.#listFallback.poll(nowMs, { mayRequest, isBehind: why === 'stream-behind' });
     if (shownAtMs !== undefined) this.#clock.listed(shownAtMs, nowMs);
   }
 

@@ -51,7 +51,10 @@ interface Progress {
   readonly listedRecently: boolean;
   /** Consecutive streams that failed at `reached`, this one included; see {@link countsAgainstVersion}. 0 when absent. */
   readonly failuresAtVersion?: number;
-  /** Set until the next complete state: it must be read without a resourceVersion, and the current watch is ended. */
+  /**
+   * Set until the next complete state: it must be read without a resourceVersion, and the current watch is ended. Still set after one that
+   * may be of the storage before a restore.
+   */
   readonly request?: RelistRequest | undefined;
 }
 
@@ -65,8 +68,9 @@ export interface Plan {
 
 /** The step that follows a step that ended like this. Total: every end of every step has a successor. */
 export function decideNextStep(step: Step, end: StepEnd, progress: Progress): Plan {
-  if (end.kind === 'listed') return { step: { kind: 'watch', resourceVersion: progress.reached }, pause: false };
+  if (end.kind === 'listed') return afterComplete(progress);
   if (progress.request !== undefined && !isConsistent(step)) return startOver(end, progress.request);
+  if (mayDrop(end, progress)) return { step: { kind: 'watch', resourceVersion: progress.reached }, pause: true };
   switch (step.kind) {
     case 'watch-list':
       return afterWatchList(step, end);
@@ -91,6 +95,19 @@ export function isConsistent(step: Step): boolean {
 export function countsAgainstVersion(end: StepEnd): boolean {
   if (end.kind === 'ended') return end.by === 'guard';
   return (end.kind === 'refused' || end.kind === 'error-event') && end.reason === 'internal';
+}
+
+function afterComplete({ reached, request: relist }: Progress): Plan {
+  if (relist === undefined) return { step: { kind: 'watch', resourceVersion: reached }, pause: false };
+  return { step: { kind: 'list', attempt: 'pages' }, pause: false, relist };
+}
+
+/**
+ * A list is no reason to give up a version where the server is too busy for lists (429): the watch may be accepted. Except after a
+ * restore, where the version is of the storage before it.
+ */
+function mayDrop(end: Failure, { reached, request }: Progress): boolean {
+  return reasonOf(end) === 'too-many-requests' && reached !== '' && request !== undefined && request !== 'rolled-back';
 }
 
 /** A paged list at no version: a server whose streams stay silent would not complete a streaming list either. */
@@ -127,14 +144,7 @@ function afterList(step: Extract<Step, { kind: 'list' }>, end: Failure, { reache
   if (end.kind === 'refused' && end.reason === 'too-large' && step.attempt !== 'whole') {
     return { step: { kind: 'list', attempt: 'whole' }, pause: false };
   }
-  return { step: afterFailedList(end, reached, request), pause: true };
-}
-
-/** A list that a caller asked for is no reason to give up a version that is still valid, where the server is too busy for lists. */
-function afterFailedList(end: Failure, reached: string, request: RelistRequest | undefined): Step {
-  if (request === 'requested' && reasonOf(end) === 'too-many-requests' && reached !== '')
-    return { kind: 'watch', resourceVersion: reached };
-  return { kind: 'watch-list', resourceVersion: request === undefined ? reached : '' };
+  return { step: { kind: 'watch-list', resourceVersion: request === undefined ? reached : '' }, pause: true };
 }
 
 function afterWatch(end: Failure, { reached, listedRecently, failuresAtVersion = 0 }: Progress): Plan {

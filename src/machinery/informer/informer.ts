@@ -24,6 +24,8 @@ export interface StoreReader<T> {
 export interface InformerStatus {
   /** `opening`: a watch was requested, and the server has not answered yet. */
   readonly state: 'idle' | 'listing' | 'opening' | 'watching' | 'backing-off' | 'stopped';
+  /** Monotonic time since when it is in this state; `listing` begins again with the answer to a streaming list. */
+  readonly stateSinceMs?: number | undefined;
   readonly synced: boolean;
   /** Monotonic time of the last frame (event, bookmark or page); undefined before the first. */
   readonly lastFrameAtMs: number | undefined;
@@ -55,7 +57,7 @@ export interface Informer<T> {
   isUndecoded(key: ObjectKey): boolean;
   /**
    * For a caller that detected a dead connection: reopens the stream from its last version, without a relist. One that
-   * was opened after this monotonic time is kept.
+   * was answered after this monotonic time is kept, or requested, if it has no answer yet.
    */
   reopen(openedByMs?: number): void;
   /**
@@ -63,7 +65,7 @@ export interface Informer<T> {
    * storage; then watches from there. For a caller that detected that the watch is unreliable. Returns at once:
    * `status().lastListAtMs` changes when the state is in the store. No effect while such a state is being read, and for
    * 10 s after one was; during a retry delay it takes effect at the end of the delay. Dropped where the server is too busy for
-   * lists (429): the watch goes on from its version, unless the caller asks again meanwhile.
+   * lists (429): the watch is tried from its version before the next list that is asked for.
    */
   relist(): void;
   /**

@@ -81,6 +81,9 @@ const unknownAfterMs = 15_000;
  */
 const busyMsMax = 300_000;
 
+/** After a list was rejected as too many the watch has so long before the next one, also where the version can be read. */
+export const listRefusedMs = 150_000;
+
 /** What a server that works rejects a list with. */
 const answers: ReadonlySet<string> = new Set<ApiReason>(['too-many-requests', 'forbidden', 'unauthorized']);
 
@@ -91,6 +94,8 @@ interface ReadVersionOptions {
   readonly clock: Clock;
   /** Since when the version has been unknown, on the monotonic clock; absent: since now. */
   readonly unknownSinceMs?: number | undefined;
+  /** When a complete list was last rejected as too many: the time until the next one counts from there. */
+  readonly listRefusedAtMs: number;
 }
 
 interface ReadVersion {
@@ -101,18 +106,19 @@ interface ReadVersion {
 
 /**
  * The version of the storage, by a consistent read of one object. A failure is no evidence and is retried: `unknown` after
- * {@link unknownAfterMs} without any answer, or after {@link busyMsMax} in which lists were rejected as too many. Without permission
- * it is asked on: a list would be refused too. Undefined when the signal aborts before.
+ * {@link unknownAfterMs} without any answer, or after {@link busyMsMax} in which lists were rejected as too many, counted again after
+ * a complete list was. Without permission it is asked on: a list would be refused too. Undefined when the signal aborts before.
  */
 export async function readStorageVersion(
-  { api, resource, selection, clock, unknownSinceMs = clock.monotonicMs() }: ReadVersionOptions,
+  { api, resource, selection, clock, listRefusedAtMs, unknownSinceMs = clock.monotonicMs() }: ReadVersionOptions,
   signal: AbortSignal,
 ): Promise<ReadVersion | 'unknown' | undefined> {
   const unknownForMs = (): number => clock.monotonicMs() - unknownSinceMs;
   let answeredAtMs = clock.monotonicMs();
   const isOver = (reason = ''): boolean => {
     if (answers.has(reason)) answeredAtMs = clock.monotonicMs();
-    const isBusyTooLong = reason === 'too-many-requests' && unknownForMs() >= busyMsMax;
+    const busyForMs = Math.min(unknownForMs(), clock.monotonicMs() - listRefusedAtMs);
+    const isBusyTooLong = reason === 'too-many-requests' && busyForMs >= busyMsMax;
     return isBusyTooLong || clock.monotonicMs() - answeredAtMs >= unknownAfterMs;
   };
   while (!signal.aborted) {

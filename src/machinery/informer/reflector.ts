@@ -1,4 +1,3 @@
-import { ApiError, type ApiReason, messageOf } from '../api/api-error.ts';
 import type { ResourceName } from '../api/resources.ts';
 import type { Ambient } from '../ports/ambient.ts';
 import type { KubeReader, Selection, WatchEvent, WatchOptions, WatchStream } from '../ports/kube-reader.ts';
@@ -27,9 +26,18 @@ import {
   reflectorWatchErrors,
 } from './metrics.ts';
 import { ObjectMap } from './object-map.ts';
-import { type InitialLimits, planInitialLimits, readPages, readStorageVersion } from './read-pages.ts';
+import { type InitialLimits, listRefusedMs, planInitialLimits, readPages, readStorageVersion } from './read-pages.ts';
 import { RetryDelay, retryMsMax, unsyncedRetryMsMax } from './retry-delay.ts';
 import type { ObjectReader } from './object-reader.ts';
+import {
+  describeEnd,
+  errorOutcome,
+  isSent,
+  isUnanswered,
+  requestFailure,
+  type StepOutcome,
+  streamFailure,
+} from './step-outcome.ts';
 import { type CompleteState, type Delta, type ErrorEvent, keepInState, WatchHandler } from './watch-handler.ts';
 import { StreamRecord, WatchGuard } from './watch-guard.ts';
 
@@ -73,14 +81,6 @@ interface ReflectorOptions<T extends object> extends Ambient {
  */
 export type QuietLimit = (stream: { readonly following: boolean; readonly trips: number }) => number;
 
-/** Outcome of a step, with details for the log and the delay. */
-interface StepOutcome {
-  readonly end: StepEnd;
-  readonly message?: string;
-  readonly retryAfterMs?: number | undefined;
-  readonly cause?: unknown;
-}
-
 /** The steps that open a stream. */
 type StreamStep = Exclude<Step, { readonly kind: 'list' }>;
 
@@ -105,8 +105,13 @@ export class Reflector<T extends object> {
   #guard: WatchGuard | undefined;
   #silentTrips = 0;
   #failures = { version: '', count: 0 };
-  /** Set until the next complete state, or until the server was too busy for one that a caller asked for. */
+  /** Set until the next complete state, or until the server was too busy for it. */
   #request: RelistRequest | undefined;
+  /** A restore was noticed after the list under way was sent: it may be of the storage before. */
+  #mayPrecedeRestore = false;
+  /** The server was too busy for a list: the watch is tried before the next one that a caller asks for. */
+  #triesWatchFirst = false;
+  #listRefusedAtMs = -Infinity;
   #stepStartedAtMs = 0;
   /** From the beginning of the step to the first object of its initial state. */
   #firstObjectMs = 0;
@@ -147,27 +152,28 @@ export class Reflector<T extends object> {
       if (signal.aborted) break;
       await this.#proceed(this.#decide(outcome.end), outcome, signal);
     }
-    this.record.state = 'stopped';
+    this.record.enter('stopped');
   }
 
   /** See {@link Informer.reopen}. */
   reopen(openedByMs = Infinity): void {
-    if (this.#stepStartedAtMs <= openedByMs) this.#guard?.trip();
+    if (this.record.stateSinceMs <= openedByMs) this.#guard?.trip();
   }
 
   /** Ends the watch and reads a complete state without a resourceVersion; see {@link Informer.relist}. */
   relist(request: RelistRequest): boolean {
-    if (this.#listedRecently()) return false;
+    if (this.#listedRecently() || (request === 'requested' && this.#triesWatchFirst)) return false;
     this.#startOver(request);
     return true;
   }
 
   #startOver(request: RelistRequest): void {
-    // A list that a caller asked for may be dropped, and one for any other reason may not.
-    if (this.#request === 'requested') this.#request = request;
-    if (isConsistent(this.#step)) return;
-    this.#request ??= request;
-    this.#guard?.trip();
+    const isListing = isConsistent(this.#step);
+    if (isListing && request === 'requested') return;
+    // A list after a restore is not dropped, and one for any other reason may be.
+    if (this.#request === undefined || request === 'rolled-back') this.#request = request;
+    if (!isListing) this.#guard?.trip();
+    else if (request === 'rolled-back' && this.record.state === 'listing') this.#mayPrecedeRestore = true;
   }
 
   /** See {@link Informer.noticeServerVersion}. */
@@ -197,8 +203,15 @@ export class Reflector<T extends object> {
       failuresAtVersion: this.#failures.count,
       request: this.#request,
     });
-    if (plan.step.kind === 'watch') this.#request = undefined;
+    if (plan.step.kind === 'watch') this.#dropRequest();
     return plan;
+  }
+
+  #dropRequest(): void {
+    if (this.#request === undefined) return;
+    this.#request = undefined;
+    this.#triesWatchFirst = true;
+    this.#listRefusedAtMs = this.#options.clock.monotonicMs();
   }
 
   #listedRecently(): boolean {
@@ -206,8 +219,10 @@ export class Reflector<T extends object> {
   }
 
   async #runStep(signal: AbortSignal): Promise<StepOutcome> {
-    this.record.state = this.#step.kind === 'watch' ? 'opening' : 'listing';
+    this.record.enter(this.#step.kind === 'watch' ? 'opening' : 'listing');
     this.#stepStartedAtMs = this.#options.clock.monotonicMs();
+    this.#mayPrecedeRestore = false;
+    this.#triesWatchFirst = false;
     return this.#step.kind === 'list' ? this.#list(this.#step.attempt, signal) : this.#watch(this.#step, signal);
   }
 
@@ -219,7 +234,7 @@ export class Reflector<T extends object> {
     const unansweredAtMs = isUnanswered(outcome.end) ? this.#stepStartedAtMs : undefined;
     const delayMs = this.#delay.nextMs(outcome.retryAfterMs, this.#delayMsMax(), unansweredAtMs);
     this.#reportOutcome(outcome, delayMs);
-    this.record.state = 'backing-off';
+    this.record.enter('backing-off');
     await this.#delay.wait(delayMs, outcome.retryAfterMs, signal);
     this.#applyRequest();
   }
@@ -289,13 +304,16 @@ export class Reflector<T extends object> {
 
   #replace({ objects, resourceVersion: version }: CompleteState<T>, sentAtMs: number | undefined): void {
     const { meter, replace } = this.#options;
+    // A list at an older version than before is of the restored storage.
+    const isRestored = isOlder(version, this.record.resourceVersion);
     meter.add(reflectorLists, 1, this.#labels);
     meter.observe(reflectorListDuration, this.#stepAgeMs() / 1_000, this.#labels);
     meter.observe(reflectorListItems, objects.size, this.#labels);
     replace(objects);
     this.record.listed(version, sentAtMs);
     this.#failures = { version, count: 0 };
-    this.#request = undefined;
+    const isAsRequested = sentAtMs !== undefined && (isRestored || !this.#mayPrecedeRestore);
+    if (isAsRequested) this.#request = undefined;
     // What was skipped within the initial state itself is still missing.
     if ((this.#maybeMissedAtMs ?? Infinity) < this.#stepStartedAtMs) this.#maybeMissedAtMs = undefined;
     this.#verified();
@@ -347,18 +365,26 @@ export class Reflector<T extends object> {
    * that fails until the stream ends, the next one began from a version that proves nothing either.
    */
   async #checkVersion({ resourceVersion }: StreamStep, { signal }: WatchGuard): Promise<void> {
-    const read = await readStorageVersion({ ...this.#options, unknownSinceMs: this.#unverifiedSinceMs }, signal);
+    const [unknownSinceMs, listRefusedAtMs] = [this.#unverifiedSinceMs, this.#listRefusedAtMs];
+    const read = await readStorageVersion({ ...this.#options, unknownSinceMs, listRefusedAtMs }, signal);
     if (read === undefined) return;
-    if (read === 'unknown') return this.#startOver('unverified');
+    if (read === 'unknown') return this.#listUnverified(signal);
     const { version, isLate } = read;
     this.#options.onVersion?.(version);
-    if (!isOlder(version, resourceVersion)) {
-      if (isLate) return this.#startOver('unverified');
-      this.#verified();
-      return;
-    }
-    this.noticeRollback();
-    this.#options.onRollback?.();
+    if (isOlder(version, resourceVersion)) {
+      this.noticeRollback();
+      this.#options.onRollback?.();
+    } else if (isLate) await this.#listUnverified(signal);
+    else this.#verified();
+  }
+
+  /** A server may answer this read and reject each list: then the watch would be closed again and again. */
+  async #listUnverified(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    this.#noteUnverified(this.#stepStartedAtMs);
+    const leftMs = this.#listRefusedAtMs + listRefusedMs - clock.monotonicMs();
+    if (leftMs > 0) await clock.sleep(leftMs, signal);
+    if (!signal.aborted) this.#startOver('unverified');
   }
 
   #verified(): void {
@@ -395,7 +421,7 @@ export class Reflector<T extends object> {
     meter.add(reflectorWatches, 1, this.#labels);
     const stream = await api.watch(resource, { ...this.#watchOptions(step), timeoutSeconds, signal });
     this.#contact.answered();
-    if (step.kind === 'watch') this.record.state = 'watching';
+    this.record.enter(step.kind === 'watch' ? 'watching' : 'listing');
     this.#noteUnverified(this.#options.clock.monotonicMs());
     return stream;
   }
@@ -424,6 +450,14 @@ export class Reflector<T extends object> {
     return undefined;
   }
 
+  /** The streaming list is complete. */
+  #becomeWatch(state: CompleteState<T>, guard: WatchGuard): void {
+    const sentAtMs = this.#mostRecentAtMs();
+    this.#step = { kind: 'watch', resourceVersion: state.resourceVersion };
+    this.#replace(state, sentAtMs);
+    if (this.#request !== undefined) guard.trip();
+  }
+
   #takeBatch(batch: readonly WatchEvent[], handler: WatchHandler<T>, guard: WatchGuard): ErrorEvent | undefined {
     const { initialCount } = handler;
     const { replaced, deltas, error, mayMissDeletion } = handler.take(batch);
@@ -432,11 +466,7 @@ export class Reflector<T extends object> {
     const isProgress =
       initialCount === undefined ? batch.some(isReadable) : (handler.initialCount ?? Infinity) > initialCount;
     if (isProgress) guard.frameReceived();
-    if (replaced !== undefined) {
-      const sentAtMs = this.#mostRecentAtMs();
-      this.#step = { kind: 'watch', resourceVersion: replaced.resourceVersion };
-      this.#replace(replaced, sentAtMs);
-    }
+    if (replaced !== undefined) this.#becomeWatch(replaced, guard);
     if (mayMissDeletion) this.#maybeMissedAtMs = this.#options.clock.monotonicMs();
     if (this.#maybeMissedAtMs !== undefined) this.#suspectMissedDeletion();
     if (!handler.following) return error;
@@ -450,48 +480,4 @@ export class Reflector<T extends object> {
 /** A stream that contains only undecodable objects counts as silent. */
 function isReadable({ type }: WatchEvent): boolean {
   return type !== 'UNDECODABLE';
-}
-
-function errorOutcome({ reason, retryAfterMs, message }: ErrorEvent): StepOutcome {
-  return { end: { kind: 'error-event', reason }, retryAfterMs, message };
-}
-
-function requestFailure(error: unknown, laterPage: boolean): StepOutcome {
-  if (!(error instanceof ApiError)) return { end: { kind: 'undecodable' }, message: messageOf(error), cause: error };
-  const { reason, retryAfterMs, message } = error;
-  return { end: { kind: 'refused', reason, laterPage }, retryAfterMs, message };
-}
-
-/** A request without an answer: the server may have received it, and worked on since then. */
-function isSent(error: unknown): boolean {
-  return error instanceof ApiError && error.reason === 'timeout';
-}
-
-const lostReasons: readonly ApiReason[] = ['unavailable', 'timeout', 'aborted'];
-
-/** No answer came to the attempt: an own answer may be what restored contact, and then shows that delays are needed. */
-function isUnanswered(end: StepEnd): boolean {
-  return end.kind === 'refused' && !end.laterPage && lostReasons.includes(end.reason);
-}
-
-/** Undefined if an open stream broke in a way that leaves the store valid. */
-function streamFailure(error: unknown, opened: boolean, tripped: boolean): StepOutcome | undefined {
-  if (tripped) return undefined;
-  if (!opened) return requestFailure(error, false);
-  const lost = error instanceof ApiError && lostReasons.includes(error.reason);
-  return lost ? undefined : { end: { kind: 'undecodable' }, message: messageOf(error), cause: error };
-}
-
-/** Value of a metric label: the set of values is bounded. */
-function describeEnd(end: StepEnd): string {
-  switch (end.kind) {
-    case 'listed':
-    case 'undecodable':
-      return end.kind;
-    case 'ended':
-      return end.by === 'server' ? 'brief' : end.by;
-    case 'refused':
-    case 'error-event':
-      return end.reason;
-  }
 }

@@ -83,6 +83,7 @@ export class WatchGuard {
 export class StreamRecord implements InformerStatus {
   readonly #clock: Clock;
   state: InformerStatus['state'] = 'idle';
+  stateSinceMs = -Infinity;
   synced = false;
   lastFrameAtMs: number | undefined;
   lastListAtMs: number | undefined;
@@ -93,6 +94,11 @@ export class StreamRecord implements InformerStatus {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  enter(state: InformerStatus['state']): void {
+    this.state = state;
+    this.stateSinceMs = this.#clock.monotonicMs();
   }
 
   /** Records a received frame: server and connection are alive. */
@@ -107,7 +113,7 @@ export class StreamRecord implements InformerStatus {
     this.lastListSentAtMs = sentAtMs;
     this.synced = true;
     this.resourceVersion = resourceVersion;
-    this.state = 'watching';
+    this.enter('watching');
   }
 
   /** Milliseconds since the last complete state; infinite before the first. */

@@ -20,6 +20,7 @@ class Server {
   isUp = true;
   /** From the request for a watch to its answer. */
   openMs = 50;
+  listMs = 1_000;
   /** Their watches get no answer: the client gives up after 30 s. */
   readonly hanging = new Set<ResourceName>();
   readonly busyLists = new Set<ResourceName>();
@@ -38,7 +39,7 @@ class Server {
   readonly reader: Pick<KubeReader, 'list' | 'watch'> = {
     list: async (resource, { limit, signal }) => {
       if (limit !== 1) this.asked.push(`list ${resource}`);
-      await this.#answer(limit === 1 ? 5 : 1_000, limit !== 1 && this.busyLists.has(resource), signal);
+      await this.#answer(limit === 1 ? 5 : this.listMs, limit !== 1 && this.busyLists.has(resource), signal);
       return { metadata: { resourceVersion: this.version }, items: limit === 1 ? [] : [this.#object()] };
     },
     watch: async (resource, { sendInitialEvents: isList = false, signal }) => {
@@ -162,6 +163,49 @@ for (const openMs of [12_000, 25_000])
     assert.equal(leader.freshness.staleness(), undefined);
   });
 
+test('watches that are answered after 25 s are opened, and lists of 9 s end', async () => {
+  await using leader = await new Leader().start();
+  const { server, freshness } = leader;
+  server.openMs = 25_000;
+  server.listMs = 9_000;
+  await leader.away(70_000);
+  await server.clock.advance(300_000);
+  server.asked = [];
+  await server.clock.advance(600_000);
+  assert.deepEqual([server.count('list nodes'), server.count('list leases')], [0, 0]);
+  assert.equal(freshness.staleness(), undefined);
+});
+
+for (const busy of [['nodes'], ['nodes', 'leases']] as const)
+  test(`watches are opened that were refused for a minute, while lists are refused on (${busy.join(', ')})`, async () => {
+    await using leader = await new Leader().start();
+    const { server, informers, freshness } = leader;
+    for (const resource of busy) {
+      server.busyLists.add(resource);
+      server.busyWatches.add(resource);
+      informers[resource].reopen();
+    }
+    await server.clock.advance(60_000);
+    server.busyWatches.clear();
+    await server.clock.advance(120_000);
+    for (const resource of busy) assert.equal(informers[resource].status().state, 'watching');
+    assert.equal(freshness.staleness(), undefined);
+  });
+
+test('a watch of nodes that delivers stays open while lists stand in for that of leases', async () => {
+  await using leader = await new Leader().start();
+  const { server, informers, freshness } = leader;
+  server.hanging.add('leases');
+  server.busyLists.add('nodes');
+  informers.leases.reopen();
+  await server.clock.advance(120_000);
+  const fromMs = freshness.nowMs();
+  await server.clock.advance(600_000);
+  assert.equal(server.count('list nodes'), 0);
+  assert.ok(server.count('list leases') >= 15);
+  assert.ok(freshness.nowMs() - fromMs >= 150_000, 'the health clock runs');
+});
+
 for (const hanging of [['leases'], ['nodes'], ['nodes', 'leases']] as const)
   test(`lists stand in for watches that are never answered (${hanging.join(', ')})`, async () => {
     await using leader = await new Leader().start();
@@ -198,7 +242,8 @@ test('a watch of pods is tried again while lists of pods are refused as too many
   assert.ok(server.count('list pods') >= 1, 'a list was asked for');
   assert.equal(leader.freshness.arePodsStale(), false, 'deletions are held no longer');
   server.busyWatches.delete('pods');
-  await server.clock.advance(40_000);
+  // A list that was asked for and a watch, each after a delay of a minute at most.
+  await server.clock.advance(120_000);
   assert.equal(informers.pods.status().state, 'watching');
 });
 

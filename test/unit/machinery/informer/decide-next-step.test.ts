@@ -5,6 +5,7 @@ import type { ApiReason } from '../../../../src/machinery/api/api-error.ts';
 import {
   decideNextStep,
   type ListAttempt,
+  type RelistRequest,
   type Step,
   type StepEnd,
 } from '../../../../src/machinery/informer/decide-next-step.ts';
@@ -47,17 +48,19 @@ describe('the next step', () => {
     );
   });
 
-  test('a list that a caller asked for is dropped where the server is too busy for it, and no other is', () => {
-    const list: Step = { kind: 'list', attempt: 'pages' };
-    const after = (reason: ApiReason, request: 'requested' | 'rolled-back', reached = '7'): Step =>
-      decideNextStep(list, { kind: 'refused', reason, laterPage: false }, { reached, listedRecently: false, request })
-        .step;
-    const again: Step = { kind: 'watch-list', resourceVersion: '' };
-    assert.deepEqual(after('too-many-requests', 'requested'), { kind: 'watch', resourceVersion: '7' });
-    assert.deepEqual(after('too-many-requests', 'requested', ''), again);
-    assert.deepEqual(after('unavailable', 'requested'), again);
-    assert.deepEqual(after('too-many-requests', 'rolled-back'), again);
-  });
+  const again: Step = { kind: 'watch-list', resourceVersion: '' };
+  for (const step of [{ kind: 'list', attempt: 'pages' }, again] as const)
+    test(`a list is dropped where the server is too busy for it, except after a restore (${step.kind})`, () => {
+      const after = (reason: ApiReason, request: RelistRequest, reached = '7'): Step =>
+        decideNextStep(step, { kind: 'refused', reason, laterPage: false }, { reached, listedRecently: false, request })
+          .step;
+      for (const request of ['requested', 'unverified', 'undecodable'] as const) {
+        assert.deepEqual(after('too-many-requests', request), { kind: 'watch', resourceVersion: '7' });
+        assert.deepEqual(after('too-many-requests', request, ''), again);
+        assert.deepEqual(after('unavailable', request), again);
+      }
+      assert.deepEqual(after('too-many-requests', 'rolled-back'), again);
+    });
 
   test('no failure repeats the same step without limit and without a pause', () => {
     fc.assert(

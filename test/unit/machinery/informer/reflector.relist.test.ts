@@ -182,6 +182,22 @@ describe('an informer that lists again', () => {
     assert.equal(second.closed, true);
   });
 
+  /** The list that follows five minutes of 429 is answered 429 too, at version 101. */
+  async function refusedList(): Promise<ScriptedStream> {
+    world.api.holdsChecks = true;
+    await (await world.synced('n1')).fail('unavailable');
+    const second = await nextWatchAt('100');
+    for (let checks = 0; checks < 60; checks += 6) {
+      await refuseChecks(6, checks);
+      await second.send(bookmark('101'));
+    }
+    await refuseChecks(1, 60);
+    while (world.api.waiting === 0) await world.clock.advance(1_000);
+    await world.api.nextList().refuse(tooMany);
+    while (world.api.waiting === 0) await world.clock.advance(1_000);
+    return nextWatchAt('101');
+  }
+
   test('a version that was not compared until its watch ended stays unverified: the next watch began at what proves nothing', async () => {
     world.api.holdsChecks = true;
     await (await world.synced('n1', 'n2')).fail('unavailable');
@@ -245,6 +261,45 @@ describe('an informer that lists again', () => {
       await world.clock.advance(5_000);
     }
     assert.equal(second.closed, true, 'nothing was answered for fifteen seconds');
+  });
+
+  test('a list that is answered 429 too leaves the version to the watch, for five minutes more', async () => {
+    const third = await refusedList();
+    const answered = world.api.checks.length - 1;
+    await refuseChecks(15, answered);
+    await third.send(bookmark('102'));
+    await refuseChecks(15, answered + 15);
+    assert.equal(third.closed, false);
+    await world.api.checks[answered + 30]?.answer(versioned('102'));
+    assert.equal(third.closed, true, 'the storage may have gone back and passed the version again');
+    await world.clock.advance(retryMs);
+    await answerRestored(world.api.nextList());
+  });
+
+  test('a server that shows its version and rejects each list leaves the watch open for a while', async () => {
+    const third = await refusedList();
+    await world.api.checks.at(-1)?.answer(versioned('101'));
+    await world.clock.advance(80_000);
+    await third.send(bookmark('102'));
+    await world.clock.advance(60_000);
+    assert.equal(third.closed, false);
+    await world.clock.advance(10_000);
+    assert.equal(third.closed, true);
+  });
+
+  test('a watch that was answered after this time is not reopened, whenever it was requested', async () => {
+    await (await world.synced('n1')).fail('unavailable');
+    const call = world.api.nextWatch();
+    await world.clock.advance(20_000);
+    const contactAtMs = world.clock.monotonicMs();
+    await world.clock.advance(5_000);
+    const stream = await call.accept();
+    world.informer.reopen(contactAtMs);
+    await world.clock.advance(0);
+    assert.equal(stream.closed, false);
+    world.informer.reopen(world.clock.monotonicMs());
+    await world.clock.advance(0);
+    assert.equal(stream.closed, true);
   });
 
   test('a rollback that is read late is one', async () => {
@@ -355,6 +410,32 @@ describe('an informer that lists again', () => {
     assert.equal(world.relists('requested'), 1);
   });
 
+  test('a relist whose list fails once and is then answered 429 gives way to the watch', async () => {
+    await world.synced('n1');
+    await world.clock.advance(60_000);
+    world.informer.relist();
+    await world.clock.advance(0);
+    await world.api.nextList().refuse(new ApiError({ reason: 'timeout', message: 'scripted' }));
+    await world.clock.advance(retryMs);
+    await world.api.nextWatch().refuse(tooMany);
+    await world.clock.advance(retryMs);
+    await nextWatchAt('100');
+  });
+
+  test('after a list was answered 429 the watch is tried before the next relist', async () => {
+    await world.synced('n1');
+    await world.clock.advance(60_000);
+    world.informer.relist();
+    await world.clock.advance(0);
+    await world.api.nextList().refuse(tooMany);
+    world.informer.relist();
+    await world.clock.advance(retryMs);
+    await world.api.nextWatch().refuse(tooMany);
+    world.informer.relist();
+    await world.clock.advance(retryMs);
+    assertFromScratch(world.api.nextList());
+  });
+
   test('a relist whose list fails does not fall back to the old version', async () => {
     await world.synced('n1');
     await world.clock.advance(60_000);
@@ -396,6 +477,45 @@ describe('an informer that lists again', () => {
     await world.clock.advance(0);
     await answerRestored(world.api.nextList());
     assert.equal(world.relists('rolled-back'), 1);
+  });
+
+  const mayBeOld = { metadata: { resourceVersion: '1000' }, items: [anObject('n1', '90'), anObject('old', '990')] };
+
+  /** The list at version 1000 is followed by one more, and that by a watch. */
+  async function assertListedOnceMore(): Promise<void> {
+    await world.api.nextList().answer({ metadata: { resourceVersion: '1005' }, items: [anObject('n1', '1004')] });
+    assert.deepEqual(world.stored, ['n1@1004']);
+    assert.equal((await nextWatchAt('1005')).closed, false);
+    assert.equal(world.relists('rolled-back'), 1);
+  }
+
+  test('a list that was under way when a restore was noticed may be older: one more follows', async () => {
+    await world.synced('n1', 'n2');
+    await world.clock.advance(60_000);
+    world.informer.relist();
+    await world.clock.advance(0);
+    const list = world.api.nextList();
+    world.informer.noticeRollback();
+    await list.answer(mayBeOld);
+    await assertListedOnceMore();
+  });
+
+  test('a streaming list that was under way when a restore was noticed may be older: a list follows', async () => {
+    const stream = await world.api.nextWatch().accept();
+    world.informer.noticeRollback();
+    await stream.send(added('old', '990'), initialEnd('1000'));
+    assert.equal(stream.closed, true);
+    await assertListedOnceMore();
+  });
+
+  test('a list that was under way when a restore was noticed, and shows it, is enough', async () => {
+    await world.synced('n1', 'n2');
+    await world.clock.advance(60_000);
+    world.informer.relist();
+    await world.clock.advance(0);
+    const list = world.api.nextList();
+    world.informer.noticeRollback();
+    await answerRestored(list);
   });
 
   test('a storage that another informer finds at a lower version, while no watch is open, is listed before the next watch', async () => {
