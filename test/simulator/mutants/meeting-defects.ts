@@ -35,7 +35,7 @@ export const meetingDefects: readonly Mutant[] = [
     name: 'terminating-pods-keep-a-place',
     what: 'the pods of a dead node terminate for ever, and no other node of its policy is emptied',
     file: 'controller/policies/emptying-nodes.ts',
-    find: 'const stays = pod.terminating || this.#options.policies.keeperOf',
+    find: 'const stays = (pod.terminating && !evenTerminating) || this.#options.policies.keeperOf',
     replace: 'const stays = this.#options.policies.keeperOf',
   },
   {
