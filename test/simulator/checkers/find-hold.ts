@@ -2,11 +2,17 @@
 import type { NodeView } from '../../../src/machinery/api/node.ts';
 import { objectKey } from '../../../src/machinery/api/object-key.ts';
 import { autonomyLabel, type PodView } from '../../../src/machinery/api/pod.ts';
-import { diffTaints, isOwnTaint, noExecuteTaints, taintKeys } from '../../../src/machinery/api/taints.ts';
+import {
+  diffTaints,
+  isForHealth,
+  isOwnTaint,
+  noExecuteTaints,
+  type Taint,
+  taintKeys,
+} from '../../../src/machinery/api/taints.ts';
 import { clockSkewMs, parseTimestamp } from '../../../src/machinery/api/timestamps.ts';
 import { readyOf } from '../../../src/controller/health/assess-node.ts';
 import type { MaintenanceRule, NodePolicy } from '../../../src/controller/model/policy.ts';
-import { isForHealth } from '../../../src/machinery/api/taints.ts';
 import type { Run } from '../../../src/simulator/cluster/replica.ts';
 import { isDeletion, type RequestLine } from '../../../src/simulator/network/network.ts';
 import { claimsOf, policyOf } from '../policy-zones.ts';
@@ -38,15 +44,22 @@ function whyHeldForHealth(policy: NodePolicy, run: Run, { line, node, policies }
   const why =
     whyLimited(policy, run, policies) ?? whyInMaintenance(policy, run, node) ?? whyKept(policy, run, { line, node });
   const claims = (name: string): readonly NodePolicy[] => claimsKnownTo(run, name, policies);
-  return why ?? (line.resource === 'nodes' ? whyCrowded(policy, run, node, claims) : undefined);
+  if (why !== undefined || line.resource !== 'nodes') return why;
+  return whyCrowded(policy, run, { node, added: addedForHealth(run, line, node) }, claims);
 }
 
 /** A NoExecute taint for the health of the node, or the eviction of a pod for such taints only. */
-export function isWriteForHealth({ manager }: Run, line: RequestLine, node: string): boolean {
-  const carried = manager.lifecycle.stages.nodes.get(node)?.taints ?? [];
-  if (line.resource === 'pods') return isDeletion(line) && noExecuteTaints(carried).every(isForHealth);
-  if (isUnknown(line)) return false;
-  return noExecuteTaints(diffTaints(line.taints ?? [], carried).add).some(isForHealth);
+export function isWriteForHealth(run: Run, line: RequestLine, node: string): boolean {
+  if (line.resource === 'pods') return isDeletion(line) && noExecuteTaints(carriedBy(run, node)).every(isForHealth);
+  return !isUnknown(line) && addedForHealth(run, line, node).length > 0;
+}
+
+function addedForHealth(run: Run, line: RequestLine, node: string): readonly Taint[] {
+  return noExecuteTaints(diffTaints(line.taints ?? [], carriedBy(run, node)).add).filter(isForHealth);
+}
+
+function carriedBy({ manager }: Run, node: string): readonly Taint[] {
+  return manager.lifecycle.stages.nodes.get(node)?.taints ?? [];
 }
 
 /**
