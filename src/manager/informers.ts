@@ -11,6 +11,7 @@ import { daemonSetsByNamespace, podsByNode } from '../controller/node-lifecycle.
 import type { PolicySource } from '../controller/model/options.ts';
 import { planLeaseQuiet } from '../controller/freshness/plan-freshness.ts';
 import type { Informer } from '../machinery/informer/informer.ts';
+import type { ShownVersion } from '../machinery/informer/read-pages.ts';
 import { SharedInformer } from '../machinery/informer/shared-informer.ts';
 import type { Ambient } from '../machinery/ports/ambient.ts';
 import type { KubeReader } from '../machinery/ports/kube-reader.ts';
@@ -51,7 +52,7 @@ export function makeInformers(
   const all: Pick<NodeInformers['nodes'], 'noticeStorageVersion' | 'noticeRollback'>[] = [];
   const shared = {
     ...dependencies,
-    onVersion: (version: string) => all.forEach((informer) => informer.noticeStorageVersion(version)),
+    onVersion: (shown: ShownVersion) => all.forEach((informer) => informer.noticeStorageVersion(shown)),
     onRollback: () => all.forEach((informer) => informer.noticeRollback()),
   };
   const common = {
@@ -87,7 +88,7 @@ export function makeInformers(
 }
 
 interface SharedDependencies extends InformerDependencies {
-  readonly onVersion: (version: string) => void;
+  readonly onVersion: (shown: ShownVersion) => void;
   readonly onRollback: () => void;
 }
 

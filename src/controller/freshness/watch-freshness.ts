@@ -304,7 +304,9 @@ export class WatchFreshness implements Freshness {
     const mayRequest = why !== 'observing';
     if (mayRequest && !this.#listFallback.active)
       this.#options.decisions.note({ kind: 'lists-stand-in', why, staleMs });
-    const shownAtMs = this.#listFallback.poll(nowMs, { mayRequest, isBehind: why === 'stream-behind' });
+    // A canary that a closed watch does not deliver says nothing about the other one.
+    const isBehind = why === 'stream-behind' && this.#options.leases.status().state === 'watching';
+    const shownAtMs = this.#listFallback.poll(nowMs, { mayRequest, isBehind });
     if (shownAtMs !== undefined) this.#clock.listed(shownAtMs, nowMs);
   }
 

@@ -98,8 +98,13 @@ interface ReadVersionOptions {
   readonly listRefusedAtMs: number;
 }
 
-interface ReadVersion {
+/** A version of the storage, and when the read that shows it was sent, on the monotonic clock. */
+export interface ShownVersion {
   readonly version: string;
+  readonly sentAtMs: number;
+}
+
+interface ReadVersion extends ShownVersion {
   /** Not read within {@link unknownAfterMs}: a version that is not older proves nothing. */
   readonly isLate: boolean;
 }
@@ -122,11 +127,12 @@ export async function readStorageVersion(
     return isBusyTooLong || clock.monotonicMs() - answeredAtMs >= unknownAfterMs;
   };
   while (!signal.aborted) {
+    const sentAtMs = clock.monotonicMs();
     try {
       const read = (signal: AbortSignal): ReturnType<typeof api.list> =>
         api.list(resource, { ...selection, limit: 1, waitMsMax: 0, signal });
       const { metadata } = await callWithin({ clock, ms: retryMs, signal }, read);
-      return { version: metadata.resourceVersion ?? '', isLate: unknownForMs() >= unknownAfterMs };
+      return { version: metadata.resourceVersion ?? '', sentAtMs, isLate: unknownForMs() >= unknownAfterMs };
     } catch (error) {
       if (isOver(apiReason(error)) && !signal.aborted) return 'unknown';
       await clock.sleep(retryMs, signal);

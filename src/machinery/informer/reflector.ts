@@ -26,7 +26,14 @@ import {
   reflectorWatchErrors,
 } from './metrics.ts';
 import { ObjectMap } from './object-map.ts';
-import { type InitialLimits, listRefusedMs, planInitialLimits, readPages, readStorageVersion } from './read-pages.ts';
+import {
+  type InitialLimits,
+  listRefusedMs,
+  planInitialLimits,
+  readPages,
+  readStorageVersion,
+  type ShownVersion,
+} from './read-pages.ts';
 import { RetryDelay, retryMsMax, unsyncedRetryMsMax } from './retry-delay.ts';
 import type { ObjectReader } from './object-reader.ts';
 import {
@@ -53,6 +60,8 @@ const shortWatchMsMax = 1_000;
 const missedDeletionRelistMs = 600_000;
 /** Two complete states within this time need no delay; a third one does. */
 const recentListMs = 10_000;
+/** While lists are refused the watch is tried so often before a list that a caller asks for: it may hang for as long as half of that. */
+const watchEveryMs = 60_000;
 
 interface ReflectorOptions<T extends object> extends Ambient {
   readonly resource: ResourceName;
@@ -70,7 +79,7 @@ interface ReflectorOptions<T extends object> extends Ambient {
   /** Shared by all clients of the process; one of its own when absent. */
   readonly contact?: ApiContact | undefined;
   /** Called with the version of the storage when a consistent read has shown it. */
-  readonly onVersion?: (version: string) => void;
+  readonly onVersion?: (shown: ShownVersion) => void;
   /** Called when a consistent read has shown an older version than the one that the watch continued from. */
   readonly onRollback?: () => void;
 }
@@ -109,9 +118,10 @@ export class Reflector<T extends object> {
   #request: RelistRequest | undefined;
   /** A restore was noticed after the list under way was sent: it may be of the storage before. */
   #mayPrecedeRestore = false;
-  /** The server was too busy for a list: the watch is tried before the next one that a caller asks for. */
+  /** The server was too busy for a list: the watch is tried before the next one that a caller asks for, where it was not just tried. */
   #triesWatchFirst = false;
   #listRefusedAtMs = -Infinity;
+  #watchSentAtMs = -Infinity;
   #stepStartedAtMs = 0;
   /** From the beginning of the step to the first object of its initial state. */
   #firstObjectMs = 0;
@@ -187,9 +197,11 @@ export class Reflector<T extends object> {
   }
 
   /** See {@link SharedInformer.noticeStorageVersion}. */
-  noticeStorageVersion(version: string): void {
+  noticeStorageVersion({ version, sentAtMs }: ShownVersion): void {
     const isOpen = this.#guard !== undefined;
-    if (!isOpen && isOlder(version, this.record.resourceVersion)) this.#startOver('rolled-back');
+    const isListedSince = isConsistent(this.#step) && sentAtMs <= this.#stepStartedAtMs;
+    if (isOpen || isListedSince || sentAtMs <= this.record.reachedAtMs) return;
+    if (isOlder(version, this.record.resourceVersion)) this.#startOver('rolled-back');
   }
 
   #decide(end: StepEnd): Plan {
@@ -209,9 +221,10 @@ export class Reflector<T extends object> {
 
   #dropRequest(): void {
     if (this.#request === undefined) return;
+    const nowMs = this.#options.clock.monotonicMs();
     this.#request = undefined;
-    this.#triesWatchFirst = true;
-    this.#listRefusedAtMs = this.#options.clock.monotonicMs();
+    this.#triesWatchFirst = nowMs - this.#watchSentAtMs >= watchEveryMs;
+    this.#listRefusedAtMs = nowMs;
   }
 
   #listedRecently(): boolean {
@@ -221,6 +234,7 @@ export class Reflector<T extends object> {
   async #runStep(signal: AbortSignal): Promise<StepOutcome> {
     this.record.enter(this.#step.kind === 'watch' ? 'opening' : 'listing');
     this.#stepStartedAtMs = this.#options.clock.monotonicMs();
+    if (this.#step.kind === 'watch') this.#watchSentAtMs = this.#stepStartedAtMs;
     this.#mayPrecedeRestore = false;
     this.#triesWatchFirst = false;
     return this.#step.kind === 'list' ? this.#list(this.#step.attempt, signal) : this.#watch(this.#step, signal);
@@ -318,7 +332,7 @@ export class Reflector<T extends object> {
     if ((this.#maybeMissedAtMs ?? Infinity) < this.#stepStartedAtMs) this.#maybeMissedAtMs = undefined;
     this.#verified();
     this.#showVersion();
-    this.#options.onVersion?.(version);
+    this.#options.onVersion?.({ version, sentAtMs: this.#stepStartedAtMs });
   }
 
   #stepAgeMs(): number {
@@ -370,7 +384,7 @@ export class Reflector<T extends object> {
     if (read === undefined) return;
     if (read === 'unknown') return this.#listUnverified(signal);
     const { version, isLate } = read;
-    this.#options.onVersion?.(version);
+    this.#options.onVersion?.(read);
     if (isOlder(version, resourceVersion)) {
       this.noticeRollback();
       this.#options.onRollback?.();
@@ -470,7 +484,7 @@ export class Reflector<T extends object> {
     if (mayMissDeletion) this.#maybeMissedAtMs = this.#options.clock.monotonicMs();
     if (this.#maybeMissedAtMs !== undefined) this.#suspectMissedDeletion();
     if (!handler.following) return error;
-    this.record.resourceVersion = handler.reached;
+    this.record.reached(handler.reached);
     this.#showVersion();
     this.#options.apply(deltas);
     return error;

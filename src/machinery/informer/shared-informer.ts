@@ -15,6 +15,7 @@ import { storeObjects, streamStaleness } from './metrics.ts';
 import type { ObjectMap } from './object-map.ts';
 import { type IndexFunctions, Store } from './store.ts';
 import { type NamespacedObject, ObjectReader, type ObjectReaderOptions, Unreadable } from './object-reader.ts';
+import type { ShownVersion } from './read-pages.ts';
 import type { Delta } from './watch-handler.ts';
 
 export interface SharedInformerOptions<Raw extends KubeObject, View> extends ObjectReaderOptions<Raw, View> {
@@ -32,7 +33,7 @@ export interface SharedInformerOptions<Raw extends KubeObject, View> extends Obj
   /** Quiet limit of a resource that is never idle, by its number of objects; doubled with each consecutive false alarm. */
   readonly busyQuietMs?: (objects: number) => number;
   /** Called with the version of the storage when a consistent read has shown it, for the informers of other resources. */
-  readonly onVersion?: (version: string) => void;
+  readonly onVersion?: (shown: ShownVersion) => void;
   /**
    * Called when the storage is found at an older version than the one that the watch continued from: it was restored from a
    * backup, and may have passed the versions of other resources again.
@@ -105,13 +106,13 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
   }
 
   /**
-   * Notes a version that another informer of the same storage has read. If it is older than what this one has reached,
-   * the storage was restored from a backup; while no watch is open, a list follows instead of a watch that would miss
+   * Notes a version that another informer of the same storage has read. If it is older than what this one had reached when that read was
+   * sent, the storage was restored from a backup; while no watch is open, a list follows instead of a watch that would miss
    * what changed until the storage passes the reached version. Resources in storages of their own cost an unnecessary
    * list.
    */
-  noticeStorageVersion(version: string): void {
-    this.#reflector.noticeStorageVersion(version);
+  noticeStorageVersion(shown: ShownVersion): void {
+    this.#reflector.noticeStorageVersion(shown);
   }
 
   noticeServerVersion(serverVersion: string, reachedBefore: string): boolean {

@@ -90,6 +90,8 @@ export class StreamRecord implements InformerStatus {
   lastListSentAtMs: number | undefined;
   consecutiveFailures = 0;
   resourceVersion = '';
+  /** When it was at this version, at the latest. */
+  reachedAtMs = -Infinity;
   lastError: string | undefined;
 
   constructor(clock: Clock) {
@@ -112,8 +114,14 @@ export class StreamRecord implements InformerStatus {
     this.lastListAtMs = this.#clock.monotonicMs();
     this.lastListSentAtMs = sentAtMs;
     this.synced = true;
-    this.resourceVersion = resourceVersion;
+    this.reached(resourceVersion);
     this.enter('watching');
+  }
+
+  reached(resourceVersion: string): void {
+    if (resourceVersion === this.resourceVersion) return;
+    this.resourceVersion = resourceVersion;
+    this.reachedAtMs = this.#clock.monotonicMs();
   }
 
   /** Milliseconds since the last complete state; infinite before the first. */

@@ -187,7 +187,7 @@ for (const busy of [['nodes'], ['nodes', 'leases']] as const)
     }
     await server.clock.advance(60_000);
     server.busyWatches.clear();
-    await server.clock.advance(120_000);
+    await server.clock.advance(180_000);
     for (const resource of busy) assert.equal(informers[resource].status().state, 'watching');
     assert.equal(freshness.staleness(), undefined);
   });

@@ -521,15 +521,33 @@ describe('an informer that lists again', () => {
   test('a storage that another informer finds at a lower version, while no watch is open, is listed before the next watch', async () => {
     const stream = await world.synced('n1', 'n2');
     await world.clock.advance(60_000);
-    world.informer.noticeStorageVersion('99');
+    world.informer.noticeStorageVersion({ version: '99', sentAtMs: world.clock.monotonicMs() });
     await world.clock.advance(0);
     assert.equal(stream.closed, false, 'an open watch compares the version itself');
     await stream.fail('unavailable');
     await world.api.nextWatch().refuse(new ApiError({ reason: 'unavailable', message: 'scripted' }));
-    world.informer.noticeStorageVersion('99');
+    world.informer.noticeStorageVersion({ version: '99', sentAtMs: world.clock.monotonicMs() });
     await world.clock.advance(retryMs);
     await answerRestored(world.api.nextList());
     assert.equal(world.relists('rolled-back'), 1);
+  });
+
+  test('a version that was read before the own one was reached, or before the own list was sent, shows no restore', async () => {
+    const stream = await world.synced('n1', 'n2');
+    const readAtMs = world.clock.monotonicMs();
+    await world.clock.advance(60_000);
+    await stream.send(modified('n1', '1005'));
+    await stream.fail('unavailable');
+    await world.clock.advance(0);
+    await world.api.nextWatch().refuse(new ApiError({ reason: 'unavailable', message: 'scripted' }));
+    world.informer.noticeStorageVersion({ version: '1002', sentAtMs: readAtMs });
+    world.informer.relist();
+    await world.clock.advance(retryMs);
+    const list = world.api.nextList();
+    world.informer.noticeStorageVersion({ version: '1002', sentAtMs: world.clock.monotonicMs() - retryMs });
+    await list.answer({ metadata: { resourceVersion: '1100' }, items: [anObject('n1', '1005')] });
+    assert.equal(world.api.nextWatch().options.resourceVersion, '1100');
+    assert.equal(world.relists('rolled-back'), 0);
   });
 
   test('a stream that advances during the version check does not cause a list', async () => {
