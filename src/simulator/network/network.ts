@@ -24,6 +24,8 @@ export interface RequestLine {
   readonly uid?: string;
   /** List that a patch of `spec.taints` sets. */
   readonly taints?: readonly Taint[] | undefined;
+  /** A patch that sets the condition Ready to False. */
+  readonly setsNotReady?: boolean;
 }
 
 export function isWrite({ verb }: RequestLine): boolean {

@@ -5,6 +5,7 @@ import { ApiError } from '../../machinery/api/api-error.ts';
 import { copyJson } from '../../machinery/api/json-values.ts';
 import type { KubeObject } from '../../machinery/api/meta.ts';
 import type { ResourceName } from '../../machinery/api/resources.ts';
+import { mapOf, mapsOf } from '../../machinery/api/json-map.ts';
 import type { Taint } from '../../machinery/api/taints.ts';
 import type {
   KubeReader,
@@ -135,7 +136,8 @@ export class SimulatedClient implements KubeReader, KubeWriter {
   ): Promise<KubeObject> {
     const { subresource } = options;
     const body = { ...patch, body: copyJson(patch.body), subresource };
-    const line = { ...this.#line('patch', resource, name.name, subresource), taints: taintsIn(patch.body) };
+    const shown = { taints: taintsIn(patch.body), setsNotReady: setsNotReady(patch.body) };
+    const line = { ...this.#line('patch', resource, name.name, subresource), ...shown };
     return this.#send({ line, options, carryOut: (server) => server.patch(line.by, resource, name, body) });
   }
 
@@ -223,4 +225,9 @@ function taintsIn(body: unknown): readonly Taint[] | undefined {
   if (typeof body !== 'object' || body === null || !('spec' in body)) return undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the patches of nodes are those of the controller
   return (body.spec as { readonly taints?: readonly Taint[] | null }).taints ?? undefined;
+}
+
+function setsNotReady(body: unknown): boolean {
+  const { conditions } = mapOf(mapOf(body)['status']);
+  return mapsOf(conditions).some(({ type, status }) => type === 'Ready' && status === 'False');
 }

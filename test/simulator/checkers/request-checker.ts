@@ -119,6 +119,7 @@ export class RequestChecker {
     const why =
       whyHeld(config, run, line) ??
       whyBudgetNotAsked(config, run, line) ??
+      whyMarkedAgain(run, line) ??
       (isUnknown(line) ? whyNotUnknown(run, line.name) : whyNotDeleted(config, run, line));
     if (why !== undefined)
       this.#report('write-still-wanted', line.name, `${describe(line)} by ${name} although ${why}`);
@@ -167,6 +168,14 @@ function whyNotUnknown({ manager }: Run, name: string): string | undefined {
   return stages.health.evaluate(node, stages.healthNow()).kind === 'alive'
     ? 'a heartbeat was received within its grace period'
     : undefined;
+}
+
+/** As the watch brought it, and as the newest answer shows it. */
+function whyMarkedAgain({ manager }: Run, { resource, name, setsNotReady }: RequestLine): string | undefined {
+  if (resource !== 'pods' || setsNotReady !== true) return undefined;
+  const key = objectKey('default', name);
+  const versions = [manager.informers.pods.store.get(key), manager.lifecycle.stages.pods.get(key)];
+  return versions.every((pod) => pod?.ready === 'False') ? 'the pod is NotReady already' : undefined;
 }
 
 /** The deletion of a live pod from a node that exists is an eviction by a NoExecute taint. */
