@@ -44,3 +44,13 @@ test('nothing is kept of nodes that no longer count, also if no caller asks', ()
   }
   assert.equal(kept.size, 0);
 });
+
+test('a node counts until the last of its writes has ended', () => {
+  const additions = new TaintAdditions({ monotonicMs: () => 0 });
+  additions.begin('a');
+  additions.begin('a');
+  additions.end('a', 'not-done');
+  assert.deepEqual([...additions.current().keys()], ['a']);
+  additions.end('a', 'not-done');
+  assert.deepEqual([...additions.current().keys()], []);
+});
