@@ -260,6 +260,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: evidence of fencing is older than the last status of a kubelet whose clock was an hour ahead, and a drill expected it to count',
   },
+  {
+    seed: 710002963,
+    found:
+      'eviction mode deleted the pods of a node that had recovered: the watch of nodes had delivered nothing for 55 s, and no write shows a newer version first',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

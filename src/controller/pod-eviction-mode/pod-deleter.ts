@@ -32,8 +32,8 @@ export interface PodDeleterOptions extends Omit<StageDependencies, 'nodes'> {
   readonly recorder: EventRecorder;
   /** Whether the pod's node is still evicted, or no longer exists. */
   readonly wanted: (pod: PodView) => boolean;
-  /** While this is true the pod is not deleted and its task is not dropped. */
-  readonly isHeld: (pod: PodView) => boolean;
+  /** Milliseconds until the pod is to be asked for again; 0: nothing holds it. Its task is not dropped meanwhile. */
+  readonly heldForMs: (pod: PodView) => number;
   /** Whether the watch of nodes has not reached this version of a pod. */
   readonly isNodeWatchBehind: (resourceVersion: string) => boolean;
   /** The rate of deletions of the policy of this node; undefined: no limit. */
@@ -138,9 +138,10 @@ export class PodDeleter {
     const pod = this.#options.pods.get(key);
     if (task === undefined) return forget;
     if (pod === undefined || pod.uid !== task.uid || !this.#options.wanted(pod)) return this.#drop(key, task);
-    if (this.#options.isHeld(pod) || this.#isNewerThanNode(task)) {
+    const heldMs = this.#isNewerThanNode(task) ? heldRecheckMs : this.#options.heldForMs(pod);
+    if (heldMs > 0) {
       this.#tokens.backOff(key);
-      return { next: 'requeue', afterMs: heldRecheckMs };
+      return { next: 'requeue', afterMs: Math.min(heldMs, heldRecheckMs) };
     }
     const hasReason = task.reasonAttempts >= reasonAttemptsMax || pod.reason === nodeLostReason;
     return hasReason ? this.#depart(pod, task) : this.#writeReason(pod, task);
@@ -192,7 +193,7 @@ export class PodDeleter {
 
   #isStillWanted(pod: PodView): boolean {
     const { pods, wanted } = this.#options;
-    return pods.get(podKey(pod))?.uid === pod.uid && wanted(pod) && !this.#options.isHeld(pod);
+    return pods.get(podKey(pod))?.uid === pod.uid && wanted(pod) && this.#options.heldForMs(pod) === 0;
   }
 
   #isToBeDeleted(pod: PodView): boolean {

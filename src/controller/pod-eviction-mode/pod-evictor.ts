@@ -21,8 +21,10 @@ import { podsByNode } from '../model/indexes.ts';
 
 /** Interval of checks for the end of a pause. */
 const heldRecheckMs = 100;
+/** Of questions whether a node has been read live. */
+const liveRecheckMs = 50;
 
-interface PodEvictorOptions extends WaitingNodesOptions, Omit<PodDeleterOptions, 'wanted' | 'pods' | 'isHeld'> {
+interface PodEvictorOptions extends WaitingNodesOptions, Omit<PodDeleterOptions, 'wanted' | 'pods' | 'heldForMs'> {
   readonly pods: Pick<StoreReader<PodView>, 'get' | 'byIndex'>;
   readonly meter: Meter;
   /** Counts evicted nodes, by zone. */
@@ -49,10 +51,7 @@ export class PodEvictor implements NodeEvictor {
     this.#deleter = new PodDeleter({
       ...options,
       wanted: (pod) => this.#isWanted(pod),
-      isHeld: ({ nodeName, uid }) =>
-        this.#awaitsLiveRead(nodeName) ||
-        options.holds.heldForMs(nodeName, 'empty-node') > 0 ||
-        options.holds.heldForMs(nodeName, 'delete-for-health', uid) > 0,
+      heldForMs: (pod) => this.#heldForMs(pod),
     });
   }
 
@@ -256,17 +255,27 @@ export class PodEvictor implements NodeEvictor {
     return this.#evicted.get(name) === uid;
   }
 
+  #heldForMs({ nodeName, uid }: PodView): number {
+    const { holds } = this.#options;
+    const heldMs = holds.heldForMs(nodeName, 'empty-node') || holds.heldForMs(nodeName, 'delete-for-health', uid);
+    return heldMs || (this.#awaitsLiveRead(nodeName) ? liveRecheckMs : 0);
+  }
+
   #isWanted({ nodeName }: PodView): boolean {
     const node = this.#options.nodes.get(nodeName);
     if (node === undefined) return typeof this.#options.liveNode(nodeName) !== 'object';
     return this.#isEvicted(node) && this.#options.readyOf(node) !== 'True';
   }
 
-  /** A node that is missing in the cache may have registered again. Where nodes may not be read, the cache decides. */
+  /**
+   * A node that is missing in the cache may have registered again, and one that is not Ready there may have recovered: no taint, whose write
+   * would find a newer version, comes before its pods are deleted. Where nodes may not be read, the cache decides.
+   */
   #awaitsLiveRead(name: string): boolean {
-    if (this.#options.nodes.get(name) !== undefined) return false;
-    const live = this.#options.liveNode(name);
-    return live === undefined || live === 'unreadable';
+    const { nodes, liveNode, readyOf } = this.#options;
+    const live = liveNode(name);
+    if (live === undefined || live === 'unreadable') return true;
+    return nodes.get(name) !== undefined && typeof live === 'object' && readyOf(live) === 'True';
   }
 
   #podsOf(node: string): readonly PodView[] {

@@ -114,3 +114,13 @@ test('eviction mode: the pods of a queued node that was deleted are deleted once
   await world.advance(200);
   assert.deepEqual(world.evicted(), ['p0', 'p1']);
 });
+
+test('eviction mode: a node that recovered keeps its pods, also while the watch of nodes delivers nothing', async () => {
+  await using world = aCluster().start();
+  world.post('n0', 'False');
+  await world.advance(200);
+  world.nodesFrozen = true;
+  world.post('n0', 'True');
+  await world.advance(200);
+  assert.deepEqual(world.evicted(), []);
+});
