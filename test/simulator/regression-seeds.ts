@@ -265,6 +265,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'eviction mode deleted the pods of a node that had recovered: the watch of nodes had delivered nothing for 55 s, and no write shows a newer version first',
   },
+  {
+    seed: 720003189,
+    found:
+      'a restore of etcd gave a node the version again that its taint had had before: the list was taken for unchanged, and pods were deleted for a taint that was gone',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

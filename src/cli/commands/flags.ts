@@ -49,7 +49,7 @@ export const simulateFlags = [
 /** Cluster that a command reads. */
 const clusterFlags = [
   ...flagGroup('API server', [
-    flag.text('kubeconfig', 'Kubeconfig file; if not set, the service account of its pod'),
+    flag.text('kubeconfig', 'Kubeconfig file; if not set, the default kubeconfig, or the service account of its pod'),
     flag.text('context', 'Kubeconfig context to use instead of the current one'),
   ]),
 ] as const satisfies readonly FlagDefinition[];

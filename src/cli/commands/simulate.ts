@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { escapeJsonControls } from '../../machinery/api/format-safe-text.ts';
 import type { TraceHeader } from '../../simulator/recording/cluster-trace.ts';
 import { describeResult } from '../../simulator/scenario/describe-result.ts';
-import { runScenario, type ScenarioSettings } from '../../simulator/scenario/run-scenario.ts';
+import { NodesNotReady, runScenario, type ScenarioSettings } from '../../simulator/scenario/run-scenario.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import { StateRecorder } from '../../simulator/scenario/state-recorder.ts';
 import { readFlags } from '../flags/flag-schema.ts';
@@ -86,7 +86,9 @@ async function report(
 ): Promise<number> {
   const { html, out, output } = options;
   const isRecorded = html !== undefined || output === 'html';
-  const [first, ...others] = await runAll(scenario, settings, isRecorded, io.signal);
+  const runs = await runAll(scenario, settings, isRecorded, io.signal).catch(errorOfSettings);
+  if (runs instanceof NodesNotReady) return usageError(io, 'simulate', [runs.message]);
+  const [first, ...others] = runs;
   if (first === undefined || io.signal.aborted) return exitFailure;
   const page = isRecorded ? await reportPage(buildReport(scenario, [first, ...others], ownVersion())) : '';
   const text = output === 'html' ? page : format(output, first, others[0]);
@@ -97,6 +99,11 @@ async function report(
   if (!writeFiles(files, io)) return exitFailure;
   if (out === undefined) io.stdout(text);
   return exitSuccess;
+}
+
+function errorOfSettings(error: unknown): NodesNotReady {
+  if (error instanceof NodesNotReady) return error;
+  throw error;
 }
 
 async function runAll(

@@ -88,7 +88,7 @@ async function compare({ before, after }: ConfigPair, values: WhatifValues, io: 
   const inForce = optionsAt(before.config, wallMs, state.atMs);
   const wanted = optionsAt(after.config, wallMs, state.atMs);
   const previews = [buildPreview(state, inForce), buildPreview(state, wanted, inForce)] as const;
-  const report = comparePreviews(...previews, { atMs: state.atMs, all: values.all });
+  const report = comparePreviews(...previews, { atMs: wallMs, all: values.all });
   io.stdout(
     values.output === 'json' ? `${escapeJsonControls(JSON.stringify(report, undefined, 2))}\n` : describeWhatif(report),
   );

@@ -26,10 +26,10 @@ export interface ConfigFile {
  * missing or wrong apiVersion or kind, are problems; each problem names the file.
  */
 export function readConfigFile(path: string, text: string, table: readonly FlagDefinition[]): ConfigFile {
-  const read = readYamlText(`--config: ${path}`, text);
+  const read = readYamlText(path, text);
   if ('problems' in read) return emptyFile(read.problems);
   if (isMap(read.value)) return parseContent(path, read.value, table);
-  return emptyFile([`--config: ${path}: must be a YAML mapping with ${headText}`]);
+  return emptyFile([`${path}: must be a YAML mapping with ${headText}`]);
 }
 
 /** A file without settings, or none. */

@@ -101,7 +101,7 @@ export class ConfigReloader {
       return parse(() => textOf(reading));
     } catch (error) {
       return {
-        problems: [`--config: ${path}: cannot parse: ${error instanceof Error ? error.message : String(error)}`],
+        problems: [`${path}: cannot parse: ${error instanceof Error ? error.message : String(error)}`],
       };
     }
   }

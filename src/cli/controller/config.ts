@@ -72,7 +72,7 @@ function fileNamed(path: unknown, readFile: ReadFile): ConfigFile {
   try {
     text = readFile(path);
   } catch (error) {
-    return emptyFile([`--config: cannot read ${JSON.stringify(path)}: ${messageOf(error)}`]);
+    return emptyFile([`${path}: cannot read: ${messageOf(error)}`]);
   }
   return readConfigFile(path, text, controllerFlags);
 }

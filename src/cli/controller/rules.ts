@@ -146,6 +146,13 @@ const warningRules: readonly FlagRule<ControllerValues>[] = [
       `(${show(v.nodeMonitorGracePeriodMs)}), which applies as the policy sets no nodeMonitorGracePeriod`,
   },
   {
+    keys: ['nodeMonitorGracePeriodMs', 'policies'],
+    isViolated: (v) => lateWarning(v) !== undefined,
+    text: (v) =>
+      `policies[${lateWarning(v)}].earlyWarning has no effect: after is not less than --node-monitor-grace-period ` +
+      `(${show(v.nodeMonitorGracePeriodMs)}), which applies as the policy sets no nodeMonitorGracePeriod`,
+  },
+  {
     keys: ['terminatedPodGcAgeMs', 'terminatedPodGcPerNode', 'controllers'],
     isViolated: (v) =>
       (v.terminatedPodGcAgeMs !== undefined || v.terminatedPodGcPerNode > 0) && !selectControllers(v.controllers).podGc,
@@ -156,15 +163,21 @@ const warningRules: readonly FlagRule<ControllerValues>[] = [
   ...secureServingWarnings,
 ];
 
-/** Place of the first policy whose early detection would come after the grace period that is in force for it. */
-function lateDetection({
-  policies,
-  nodeMonitorGracePeriodMs,
-}: Pick<ControllerValues, 'policies' | 'nodeMonitorGracePeriodMs'>): number | undefined {
-  const place = policies.findIndex(
-    ({ detection, nodeMonitorGracePeriodMs: own }) =>
-      own === undefined && detection !== undefined && detection.earliestMs >= nodeMonitorGracePeriodMs,
-  );
+type Graces = Pick<ControllerValues, 'policies' | 'nodeMonitorGracePeriodMs'>;
+
+const lateDetection = (values: Graces): number | undefined =>
+  findLate(values, ({ detection }) => detection?.earliestMs);
+const lateWarning = (values: Graces): number | undefined =>
+  findLate(values, ({ earlyWarning }) => earlyWarning?.afterMs);
+
+/** Place of the first policy in which this time is after the grace period that is in force for it. */
+function findLate(
+  { policies, nodeMonitorGracePeriodMs }: Graces,
+  timeOf: (policy: NodePolicy) => number | undefined,
+): number | undefined {
+  const place = policies.findIndex((policy) => {
+    return policy.nodeMonitorGracePeriodMs === undefined && (timeOf(policy) ?? -Infinity) >= nodeMonitorGracePeriodMs;
+  });
   return place < 0 ? undefined : place;
 }
 

@@ -58,6 +58,7 @@ export interface Effects {
 }
 
 interface CompareOptions {
+  /** Wall time for which the schedules of policies are evaluated. */
   readonly atMs: number;
   /** Unchanged ones too. */
   readonly all: boolean;

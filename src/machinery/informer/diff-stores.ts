@@ -31,9 +31,16 @@ export function diffObject<T>(
 
 /**
  * The changes of a relist: first the objects that are gone, in their last known state, then the objects of the list in
- * its order, namespace by namespace (client-go `RealFIFO.Replace`). Lazy: there may be a million.
+ * its order, namespace by namespace (client-go `RealFIFO.Replace`). Lazy: there may be a million. `isSameHistory`: false where the
+ * storage may have been restored in between. Then equal versions may be of different states.
  */
-export function* diffStores<T>(before: ObjectMap<T>, after: ObjectMap<T>, identify: Identify<T>): Generator<Change<T>> {
+export function* diffStores<T>(
+  before: ObjectMap<T>,
+  after: ObjectMap<T>,
+  identify: Identify<T>,
+  isSameHistory = true,
+): Generator<Change<T>> {
+  const identity: Identify<T> = isSameHistory ? identify : (object) => ({ ...identify(object), resourceVersion: '' });
   for (const [namespace, objects] of before.byNamespace) {
     const left = after.byNamespace.get(namespace);
     for (const [name, object] of objects) {
@@ -43,7 +50,7 @@ export function* diffStores<T>(before: ObjectMap<T>, after: ObjectMap<T>, identi
   for (const [namespace, objects] of after.byNamespace) {
     const known = before.byNamespace.get(namespace);
     for (const [name, object] of objects) {
-      yield* diffObject(objectKey(namespace, name), object, known?.get(name), identify);
+      yield* diffObject(objectKey(namespace, name), object, known?.get(name), identity);
     }
   }
 }

@@ -69,8 +69,11 @@ interface ReflectorOptions<T extends object> extends Ambient {
   readonly reader: ObjectReader<T>;
   /** The contents of the store. */
   readonly stored: () => ObjectMap<T>;
-  /** Puts a complete state into the store and delivers what differs. Takes ownership of the map. */
-  readonly replace: (objects: ObjectMap<T>) => void;
+  /**
+   * Puts a complete state into the store and delivers what differs. Takes ownership of the map. `isSameHistory`: false where the storage may
+   * have been restored since the last one.
+   */
+  readonly replace: (objects: ObjectMap<T>, isSameHistory: boolean) => void;
   /** Applies changes in order and delivers them, before any other code runs. */
   readonly apply: (deltas: readonly Delta<T>[]) => void;
   readonly api: KubeReader;
@@ -323,7 +326,8 @@ export class Reflector<T extends object> {
     meter.add(reflectorLists, 1, this.#labels);
     meter.observe(reflectorListDuration, this.#stepAgeMs() / 1_000, this.#labels);
     meter.observe(reflectorListItems, objects.size, this.#labels);
-    replace(objects);
+    const mayBeRestored = isRestored || this.#request === 'rolled-back' || this.#request === 'unverified';
+    replace(objects, !mayBeRestored);
     this.record.listed(version, sentAtMs);
     this.#failures = { version, count: 0 };
     const isAsRequested = sentAtMs !== undefined && (isRestored || !this.#mayPrecedeRestore);

@@ -144,7 +144,7 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
       quietMsMax: (stream) => this.#quietMs(stream),
       reader: this.#reader,
       stored: () => this.#store.contents(),
-      replace: (objects) => this.#replace(objects),
+      replace: (objects, isSameHistory) => this.#replace(objects, isSameHistory),
       apply: (deltas) => this.#apply(deltas),
     });
   }
@@ -161,9 +161,9 @@ export class SharedInformer<Raw extends KubeObject, View extends object> impleme
     }
   }
 
-  #replace(objects: ObjectMap<View>): void {
+  #replace(objects: ObjectMap<View>, isSameHistory: boolean): void {
     const { identity } = this.#options;
-    const changes = diffStores(this.#store.contents(), objects, identity);
+    const changes = diffStores(this.#store.contents(), objects, identity, isSameHistory);
     this.#store.replaceAll(objects);
     this.#reader.keepOnly(objects);
     this.#options.meter.set(storeObjects, this.#store.size, this.#labels);

@@ -266,7 +266,7 @@ function withAbsolutePaths(entry: KubeconfigEntry, list: string, names: readonly
 
 async function targetInCluster(root: string, dependencies: Dependencies): Promise<LoginTarget> {
   const folder = join(`${root}/`, serviceAccountFolder);
-  const notFound = 'no kubeconfig given or found, and not running in a pod';
+  const notFound = 'no kubeconfig found, and not running in a pod: set --kubeconfig or KUBECONFIG';
   const [host = '', port = ''] = ['KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT'].map((field) => {
     const value = ownValue(process.env, field) ?? '';
     if (value === '') throw new ConnectionError({ file: '(environment)', field }, notFound);

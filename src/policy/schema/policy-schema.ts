@@ -279,7 +279,8 @@ const modeSchema = z.enum(policyModes, { error: `one of ${policyModes.join(', ')
 
 const schedulesMax = 10;
 const cronText = /^\S+( \S+){4}$/;
-const cronError = 'minute, hour, day of the month, month and day of the week, such as 0 8 * * MON-FRI';
+const cronError =
+  'minute (0 to 59), hour (0 to 23), day of the month, month and day of the week, a time that comes, such as 0 8 * * MON-FRI';
 /** Abbreviations have several meanings. */
 const zoneText = /^(UTC|[A-Z][A-Za-z]+(\/[-+\w]+)+)$/;
 const zoneError = 'UTC, or a time zone of the IANA database such as Europe/Berlin';

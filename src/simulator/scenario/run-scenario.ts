@@ -27,8 +27,18 @@ const warmUpMsMax = 600_000;
 const calmMs = 30_000;
 const stepMs = 1_000;
 
+/** With these settings nothing can be rehearsed. */
+export class NodesNotReady extends Error {
+  constructor() {
+    super(
+      'the nodes of the scenario do not stay Ready before its first step: nodeMonitorGracePeriod must be longer than the time between two ' +
+        'renewals, a quarter of leaseDuration',
+    );
+  }
+}
+
 /**
- * Throws an Error if the nodes do not become ready, or if a loop of the controller fails. `recorder`: records every state in
+ * Throws {@link NodesNotReady}, or an Error if a loop of the controller fails. `recorder`: records every state in
  * addition.
  */
 export async function runScenario(
@@ -106,7 +116,7 @@ class ScenarioRun {
     const { timeline } = this.world;
     this.world.start();
     while (!this.#isReady()) {
-      if (timeline.nowMs > warmUpMsMax) throw new Error('the nodes of the scenario do not become ready');
+      if (timeline.nowMs > warmUpMsMax) throw new NodesNotReady();
       await timeline.runUntil(timeline.nowMs + stepMs);
     }
     this.world.startWorkload();

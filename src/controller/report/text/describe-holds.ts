@@ -60,7 +60,7 @@ const holdReasons: Texts<'kind', Exclude<ExplainedHold, { readonly words: string
   'node-unanswered': ({ node }) => `node ${node} could not be read from the API server`,
   'full-disruption': () => 'all zones are fully disrupted, so no node is tainted and no pod is evicted',
   outage: ({ why }) =>
-    `${why.outage}: ${why.together} of ${why.of} nodes in ${why.zonesStruck} of ${why.zones} zones became silent together, so pods stay ready and no node is tainted NoExecute or evicted`,
+    `${why.outage}: ${why.together} of ${why.of} nodes in ${why.zonesStruck} of ${why.zones} zones became silent together, so their pods stay ready, and they are not tainted NoExecute or evicted`,
   'zone-stopped': ({ zone, rule }) => `the eviction rate of zone ${zone} is 0 (${rule})`,
 };
 

@@ -90,7 +90,8 @@ function policyCountText(status: PolicyStatus): string {
 
 function breakerText(breaker: BreakerOutlook): string {
   const { maxUnhealthy, openedAtMs, untilMs = null, resetAtMs } = breaker;
-  const limit = `${describeBreakerCount(breaker)} (${describeMaxUnhealthy(maxUnhealthy)})`;
+  const share = maxUnhealthy.percent === undefined ? '' : ` (${describeMaxUnhealthy(maxUnhealthy)})`;
+  const limit = `${describeBreakerCount(breaker)}${share}`;
   const reset = resetAtMs === undefined ? '' : `, reset at ${formatTime(resetAtMs)}`;
   if (openedAtMs === undefined) return `${limit}, breaker closed${reset}`;
   const end = untilMs === null ? '' : `, closes at ${formatTime(untilMs)}`;

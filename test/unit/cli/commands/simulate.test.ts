@@ -105,3 +105,12 @@ steps:
   assert.match(out, /^pods deleted +6$/mu);
   assert.match(out, /^pods deleted within a minute, at most +6$/mu);
 });
+
+test('settings with which no node stays Ready are an error that names them', async () => {
+  const file = join(tempFolder(), 'scenario.yaml');
+  writeFileSync(file, hostileScenario.replaceAll('count: 3', 'count: 15'));
+  const flags = ['--set=node-monitor-grace-period=3s', '--set=node-monitor-period=1s'];
+  const { code, err } = await nlc('simulate', file, ...flags);
+  assert.equal(code, 2);
+  assert.match(err, /do not stay Ready .* nodeMonitorGracePeriod must be longer/u);
+});

@@ -56,7 +56,7 @@ test('without --policies, with an unknown flag, or with an invalid file: 2, and 
   assert.match(err, /policies\[0\]\.mode: must be one of Enforce, Detect, Observe, Paused \(got "On"\)/u);
   assert.match(
     (await nlc('whatif', `--policies=${path}`, '--config=missing.yaml')).err,
-    /cannot read "missing\.yaml"/u,
+    /missing\.yaml: cannot read: ENOENT/u,
   );
 });
 

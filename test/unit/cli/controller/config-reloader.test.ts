@@ -193,7 +193,7 @@ test('a removed file is a problem until it exists again', async () => {
   rmSync(path);
   await desk.look();
   assert.equal(desk.metric('last_reload_successful'), 0);
-  assert.match(String(desk.logger.lines.at(-1)?.fields['problems']), /cannot read ".*": ENOENT/);
+  assert.match(String(desk.logger.lines.at(-1)?.fields['problems']), /: cannot read: ENOENT/);
   await desk.change(rate(0.2));
   assert.deepEqual(desk.rates(), [0.2]);
 });
@@ -204,7 +204,7 @@ test('an unexpected error of the parser is a problem of the file', async () => {
     throw new TypeError('unexpected');
   };
   await desk.change(rate(0.2));
-  assert.deepEqual(desk.standing().problems, [`--config: ${path}: cannot parse: unexpected`]);
+  assert.deepEqual(desk.standing().problems, [`${path}: cannot parse: unexpected`]);
   assert.deepEqual(desk.adopted, []);
 });
 

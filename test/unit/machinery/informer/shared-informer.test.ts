@@ -503,6 +503,17 @@ describe('a shared informer', () => {
     assert.ok((meter.series.get('reflector_stale_events_total{resource="nodes"}') ?? 0) >= 4);
   });
 
+  test('after a restore an object with the version that it had before is delivered: it may have another state', async () => {
+    await synced(anObject('n1', '90', { zone: 'before' }));
+    await clock.advance(60_000);
+    informer.noticeRollback();
+    await settled();
+    const restored = anObject('n1', '90', { zone: 'after' });
+    await api.nextList().answer({ metadata: { resourceVersion: '95' }, items: [restored] });
+    assert.deepEqual(delivered(), ['modified n1@90']);
+    api.nextWatch();
+  });
+
   test('a deletion with the same uid is applied whatever its version', async () => {
     const stream = await synced(anObject('n1', '90'));
     await stream.send(deleted('n1', '90'));

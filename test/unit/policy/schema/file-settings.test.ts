@@ -46,7 +46,8 @@ function withSchedule(over: Readonly<Record<string, unknown>>): Readonly<Record<
 }
 
 const inSchedule = 'policies[0].schedules[0]';
-const cron = 'minute, hour, day of the month, month and day of the week, such as 0 8 * * MON-FRI';
+const cron =
+  'minute (0 to 59), hour (0 to 23), day of the month, month and day of the week, a time that comes, such as 0 8 * * MON-FRI';
 
 /** The malformed policy, and its only problem. */
 const malformed: readonly (readonly [unknown, string])[] = [
