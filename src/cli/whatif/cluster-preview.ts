@@ -6,7 +6,7 @@ import { formatTime, parseTimestamp } from '../../machinery/api/timestamps.ts';
 import { zoneLevels, zoneName } from '../../machinery/api/zone.ts';
 import { graceOf, missing, readyOf } from '../../controller/health/assess-node.ts';
 import { decideHold, describeHoldKind, holdsOf } from '../../controller/holds/decide-holds.ts';
-import { type Act, type HoldEvidence, noHolds } from '../../controller/model/holds.ts';
+import { type Act, type HoldEvidence, type HoldKind, noHolds } from '../../controller/model/holds.ts';
 import type { ControllerOptions, PodGcOptions } from '../../controller/model/options.ts';
 import { decideTerminated } from '../../controller/pod-gc/decide-collection.ts';
 import { assessOutOfService } from '../../controller/out-of-service/assess-out-of-service.ts';
@@ -190,11 +190,15 @@ function decidePod(
     : 'evicted';
 }
 
+/** Not of a node that needs no taint: the place may be free when it does. */
+const ofPlaces: ReadonlySet<HoldKind> = new Set(['concurrency']);
+
 /** The first hold of what begins to empty the node, and of its pods once it has the taint. */
 function describeHold(evaluation: ClusterEvaluation, { name }: NodeView, taint: TaintPreview): PreviewHold | null {
   const evidence = evidenceOf(evaluation, name);
   const act = taint === 'carried' ? 'delete-for-health' : 'add-no-execute';
-  const [hold] = [...holdsOf(evidence, [act], evaluation.now.wallMs)].filter(({ scope }) => scope !== 'zone');
+  const except = taint === 'none' ? ofPlaces : undefined;
+  const [hold] = [...holdsOf(evidence, [act], evaluation.now.wallMs, except)].filter(({ scope }) => scope !== 'zone');
   if (hold === undefined) return null;
   const { kind, untilMs } = hold;
   return { what: describeHoldKind(kind, evidence), until: Number.isFinite(untilMs) ? formatTime(untilMs) : null };

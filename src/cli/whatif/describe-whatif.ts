@@ -11,7 +11,7 @@ const notPredicted =
 
 export function describeWhatif(report: WhatifReport): string {
   const { nodes, zones, policies } = report;
-  const shown = nodes.slice(0, nodesShownMax);
+  const shown = nodes.toSorted((a, b) => Number(hasEffect(b)) - Number(hasEffect(a))).slice(0, nodesShownMax);
   const left = nodes.length - shown.length;
   const lines = [
     describeSummary(report),
@@ -30,6 +30,15 @@ export function describeWhatif(report: WhatifReport): string {
     ]),
   ];
   return `${lines.map(escapeLine).join('\n')}\n`;
+}
+
+/** More changes than its settings, which come first where not all nodes are shown. */
+function hasEffect({ before, after }: PreviewChange<NodePreview>): boolean {
+  return JSON.stringify(before && effectsOn(before)) !== JSON.stringify(after && effectsOn(after));
+}
+
+function effectsOn({ markedUnknown, noExecute, outOfService, flapping, ...node }: NodePreview): readonly unknown[] {
+  return [markedUnknown, noExecute, outOfService, flapping, node.podsEvicted, node.podsHeld, node.podsMarked];
 }
 
 function describeSummary({ total, changedNodes, effects, at }: WhatifReport): string {

@@ -329,4 +329,5 @@ test('nodes beyond maxConcurrentEvictions wait', () => {
   assert.deepEqual([first?.noExecute, first?.hold], ['added', null]);
   const hold = { what: 'at most 1 node of policy edge is emptied at once', until: null };
   assert.deepEqual([second?.noExecute, second?.hold], ['held', hold]);
+  for (const name of Object.keys(healthy)) assert.equal(nodes.get(name)?.hold, null, 'nothing is due for it');
 });

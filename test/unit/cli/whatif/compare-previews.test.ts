@@ -155,3 +155,13 @@ test('names of nodes, zones and policies reach the terminal as escapes, and begi
   assert.ok(!/^9 of 9/mu.test(text), text);
   assert.ok(text.includes('\\x1b[2J'), text);
 });
+
+test('of more nodes than are shown those with effects come first', () => {
+  const names = Array.from({ length: 60 }, (_, index) => `n-${String(index).padStart(2, '0')}`);
+  const now = aPreview(Object.fromEntries(names.map((name) => [name, calm])));
+  const renamed = { ...calm, policy: 'pool' };
+  const then = aPreview(Object.fromEntries(names.map((name) => [name, name === 'n-59' ? due : renamed])));
+  const text = describeWhatif(comparePreviews(now, then, options));
+  assert.match(text, /nodes:\n {2}n-59: /u);
+  assert.match(text, /and 10 more: --output=json has all/u);
+});
