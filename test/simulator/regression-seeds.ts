@@ -270,6 +270,16 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a restore of etcd gave a node the version again that its taint had had before: the list was taken for unchanged, and pods were deleted for a taint that was gone',
   },
+  {
+    seed: 730000914,
+    found:
+      'nothing in the controller: the checker took the time of a signal of maintenance after a step of the wall clock, and that counts from when it was seen, as it was in the future then',
+  },
+  {
+    seed: 730001975,
+    found:
+      'the clock stood still for twelve seconds because a watch was opened again, in its turn, in the second in which the API server was asked',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

@@ -53,6 +53,10 @@ export class WatchFreshness implements Freshness {
   readonly #podsStale = new StaleTime();
   /** Or when the API server did not answer last. */
   #podsRequestedAtMs = -Infinity;
+  /** When the watches of nodes and leases were last seen open. */
+  #openAtMs = -Infinity;
+  /** When the first and the last successful probe since then were sent. */
+  #answeredWhileClosed: readonly number[] = [];
   /** When the last successful probe was sent. */
   #answeredAtMs = -Infinity;
   #reported: { readonly reason: StaleReason; readonly sinceMs: number; readonly staleMs: number } | undefined;
@@ -162,10 +166,18 @@ export class WatchFreshness implements Freshness {
     if (this.#needsProbe()) await this.#probe(signal);
   }
 
-  /** The last frame of the lease watch is contact. Never later than the current time. */
+  /**
+   * The last frame of the lease watch is contact. So are answers while a watch was opened again, if that took no longer than a gap that
+   * counts: the watch then delivers what it missed. Never later than the current time.
+   */
   #notice(): void {
-    const frameAtMs = this.#frameAtMs();
-    if (frameAtMs !== undefined) this.#clock.contact(Math.min(frameAtMs, this.#monotonicMs()));
+    const nowMs = this.#monotonicMs();
+    if (!this.#streamsOpen() || this.#isBehind()) return;
+    if (nowMs - this.#openAtMs <= this.#clock.contactMsMax)
+      for (const atMs of this.#answeredWhileClosed) this.#clock.contact(atMs);
+    this.#answeredWhileClosed = [];
+    this.#openAtMs = nowMs;
+    this.#clock.contact(Math.min(this.#frameAtMs() ?? -Infinity, nowMs));
   }
 
   /** Time of the last lease frame, while the watches are open and not behind. */
@@ -210,7 +222,9 @@ export class WatchFreshness implements Freshness {
     if (answered) this.#answeredAtMs = sentAtMs;
     if (answered) this.#noticeVersion(version, reachedBefore);
     // The response proves contact at the time of the request; when it was sent is unknown.
-    if (answered && this.#streamsOpen() && !this.#isBehind()) this.#resume(sentAtMs);
+    if (!answered || this.#isBehind()) return;
+    if (this.#streamsOpen()) this.#resume(sentAtMs);
+    else this.#answeredWhileClosed = [...this.#answeredWhileClosed.slice(0, 1), sentAtMs];
   }
 
   /** The storage that went back in time is that of all resources, and a watch with few events shows it late or never. */

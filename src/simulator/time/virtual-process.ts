@@ -45,6 +45,11 @@ export class VirtualMachine {
     this.#suspendedSinceMs = undefined;
   }
 
+  /** Without the steps. */
+  steadyWallMs(): number {
+    return this.wallMs() - this.#wallOffsetMs;
+  }
+
   wallMs(): number {
     return Math.trunc(this.#wallStartMs + this.#timeline.nowMs * this.rate + this.#wallOffsetMs);
   }

@@ -167,11 +167,14 @@ function unhealthyLeftMs(run: Run, name: string, evictAfterMs: number): number {
 /** A signal that every cache shows, and that counts by its own time; others are left to the drill. */
 function whyInMaintenance({ maintenance }: NodePolicy, run: Run, name: string): string | undefined {
   if (maintenance === undefined) return undefined;
-  const wallMs = run.process.nowMs();
-  const ends = versionsOf(run, name).map((node) =>
-    node === undefined ? -Infinity : maintenanceEndMs(maintenance, node, wallMs),
-  );
-  const leftMs = Math.min(...ends) - wallMs;
+  const leftAt = (wallMs: number): number => {
+    const ends = versionsOf(run, name).map((node) =>
+      node === undefined ? -Infinity : maintenanceEndMs(maintenance, node, wallMs),
+    );
+    return Math.min(...ends) - wallMs;
+  };
+  // A signal whose time was in the future counts from when it was seen, also after the clock was stepped.
+  const leftMs = Math.min(leftAt(run.process.nowMs()), leftAt(run.process.machine.steadyWallMs()));
   return leftMs > marginMs ? `the node is in maintenance for ${Math.round(leftMs / 1_000)} s more` : undefined;
 }
 

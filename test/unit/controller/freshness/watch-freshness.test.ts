@@ -14,12 +14,15 @@ class Stream extends FakeInformer<unknown> {
 
 type Options = ConstructorParameters<typeof WatchFreshness>[0];
 
-function aFreshness(clock: ManualClock, options: Pick<Options, 'live' | 'reopen' | 'onRollback'>): WatchFreshness {
+function aFreshness(
+  clock: ManualClock,
+  options: Pick<Options, 'live' | 'reopen' | 'onRollback'> & Partial<Pick<Options, 'nodes'>>,
+): WatchFreshness {
   return new WatchFreshness({
+    nodes: new Stream('nodes'),
     ...options,
     options: { current: () => ({ nodeMonitorGracePeriodMs: 40_000, staleWatchHoldMs: 60_000 }) },
     leases: new Stream('leases'),
-    nodes: new Stream('nodes'),
     pods: new Stream('pods'),
     decisions: { note: () => undefined },
     recorder: new RecordingRecorder(),
@@ -84,3 +87,31 @@ test('the first answer after a loss of contact reopens the watches that were ope
   await clock.advance(0);
   await running;
 });
+
+for (const [closedMs, stalls] of [
+  [4_000, false],
+  [8_000, true],
+] as const)
+  test(`a watch that is opened again within ${closedMs} ms ${stalls ? 'stops' : 'does not stop'} the clock, whenever the API server is asked`, async () => {
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    const nodes = new Stream('nodes');
+    const live = { probe: () => Promise.resolve('900') };
+    const freshness = aFreshness(clock, { live, nodes, reopen: () => undefined, onRollback: () => undefined });
+    const running = freshness.run(stop.signal);
+    await clock.advance(20_000);
+    let stale = 0;
+    for (let round = 0; round < 40; round += 1) {
+      nodes.state = 'opening';
+      await clock.advance(closedMs);
+      nodes.state = 'watching';
+      for (let ms = 0; ms < 9_700; ms += 100) {
+        await clock.advance(100);
+        stale += freshness.staleness() === undefined ? 0 : 1;
+      }
+    }
+    assert.equal(stale > 0, stalls, `stale ${stale} times`);
+    stop.abort();
+    await clock.advance(0);
+    await running;
+  });
