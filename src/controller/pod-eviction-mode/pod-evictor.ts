@@ -2,6 +2,7 @@
 // to its zone's queue; when it is served it is evaluated again, and then all its pods are deleted, and so is every pod
 // bound to it later, until the node is Ready.
 import type { NodeEvictor } from '../model/node-evictor.ts';
+import { findCondition } from '../../machinery/api/conditions.ts';
 import type { NodeView } from '../../machinery/api/node.ts';
 import type { PodView } from '../../machinery/api/pod.ts';
 import { isHealthTaint, noExecuteTaints } from '../../machinery/api/taints.ts';
@@ -42,8 +43,8 @@ export class PodEvictor implements NodeEvictor {
   readonly #options: PodEvictorOptions;
   readonly #waiting: WaitingNodes;
   readonly #deleter: PodDeleter;
-  /** Name and uid of evicted nodes that have not been Ready since. */
-  readonly #evicted = new Map<string, string>();
+  /** Evicted nodes that have not been Ready since, by name, as they were then. */
+  readonly #evicted = new Map<string, NodeView>();
 
   constructor(options: PodEvictorOptions) {
     this.#options = options;
@@ -226,7 +227,7 @@ export class PodEvictor implements NodeEvictor {
     const { nodes, meter, evictionsTotal } = this.#options;
     const node = nodes.get(name);
     if (node === undefined) return this.#sendAll({ name }, zone, 'node-gone');
-    this.#evicted.set(name, node.uid);
+    this.#evicted.set(name, node);
     for (const level of zoneLevels(zone)) meter.add(evictionsTotal, 1, { zone: level });
     this.#sendAll(node, zone, 'node-evicted');
   }
@@ -251,8 +252,13 @@ export class PodEvictor implements NodeEvictor {
     }
   }
 
-  #isEvicted({ name, uid }: NodeView): boolean {
-    return this.#evicted.get(name) === uid;
+  /** A node that reports NotReady from a later time on was Ready in between, and has its whole timeout again. */
+  #isEvicted(node: NodeView): boolean {
+    const evicted = this.#evicted.get(node.name);
+    if (evicted?.uid !== node.uid) return false;
+    const { readyOf } = this.#options;
+    const failsAgain = [evicted, node].every((each) => readyOf(each) === 'False');
+    return !failsAgain || changedAt(evicted) === changedAt(node);
   }
 
   #heldForMs({ nodeName, uid }: PodView): number {
@@ -281,6 +287,10 @@ export class PodEvictor implements NodeEvictor {
   #podsOf(node: string): readonly PodView[] {
     return this.#options.pods.byIndex(podsByNode, node);
   }
+}
+
+function changedAt({ conditions }: NodeView): string | undefined {
+  return findCondition(conditions, 'Ready')?.lastTransitionTime;
 }
 
 /** Whether two states are of one pod on one node: not a new binding. */

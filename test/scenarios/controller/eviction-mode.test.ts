@@ -124,3 +124,20 @@ test('eviction mode: a node that recovered keeps its pods, also while the watch 
   await world.advance(200);
   assert.deepEqual(world.evicted(), []);
 });
+
+test('eviction mode: a node that recovered and failed again meanwhile has its whole timeout again', async () => {
+  await using world = aCluster().start();
+  world.post('n0', 'False');
+  await world.advance(200);
+  world.nodesFrozen = true;
+  world.post('n0', 'True');
+  await world.advance(60);
+  world.post('n0', 'False');
+  await world.advance(60);
+  world.nodesFrozen = false;
+  world.syncCaches();
+  await world.advance(200);
+  assert.deepEqual(world.evicted(), []);
+  await world.advance(120);
+  assert.deepEqual(world.evicted(), ['plain']);
+});
