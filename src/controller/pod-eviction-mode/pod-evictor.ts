@@ -22,8 +22,10 @@ import { podsByNode } from '../model/indexes.ts';
 
 /** Interval of checks for the end of a pause. */
 const heldRecheckMs = 100;
-/** Of questions whether a node has been read live. */
-const liveRecheckMs = 50;
+/** Interval of questions for the answer of a live read, and for what changes with the next one or with the cache. */
+const liveRecheckMs = { answer: 50, other: 1_000 } as const;
+/** The cache decides about a node that cannot be read for so long. */
+const unreadableMsMax = 60_000;
 
 interface PodEvictorOptions extends WaitingNodesOptions, Omit<PodDeleterOptions, 'wanted' | 'pods' | 'heldForMs'> {
   readonly pods: Pick<StoreReader<PodView>, 'get' | 'byIndex'>;
@@ -45,6 +47,8 @@ export class PodEvictor implements NodeEvictor {
   readonly #deleter: PodDeleter;
   /** Evicted nodes that have not been Ready since, by name, as they were then. */
   readonly #evicted = new Map<string, NodeView>();
+  /** Since when evicted nodes cannot be read, on the monotonic clock. */
+  readonly #unreadableSinceMs = new Map<string, number>();
 
   constructor(options: PodEvictorOptions) {
     this.#options = options;
@@ -73,7 +77,7 @@ export class PodEvictor implements NodeEvictor {
   reconcile(node: NodeView, zone: string): Promise<WorkOutcome> {
     const decision = this.#waiting.decide(node);
     if (decision.kind === 'cancel') return this.#release(node, 'node-ready');
-    if (this.#isEvicted(node)) this.#sendLeaving(node);
+    if (this.#isEvicted(node)) this.#goOn(node);
     else if (decision.kind === 'wait') this.#waiting.schedule(node, decision.fromMs);
     else if (decision.kind === 'evict') this.#waiting.queue(node, zone, decision.unreadyMs);
     return Promise.resolve(forget);
@@ -99,6 +103,7 @@ export class PodEvictor implements NodeEvictor {
   /** The node no longer exists. If it is queued, its pods are still deleted when it is served (as upstream). */
   forget(name: string): void {
     this.#evicted.delete(name);
+    this.#unreadableSinceMs.delete(name);
     this.#waiting.forget(name);
   }
 
@@ -194,6 +199,7 @@ export class PodEvictor implements NodeEvictor {
   #release(node: NodeView, why: 'node-ready' | 'full-disruption'): Promise<WorkOutcome> {
     const wasWaiting = this.#waiting.withdraw(node.name);
     const wasEvicted = this.#evicted.delete(node.name);
+    this.#unreadableSinceMs.delete(node.name);
     if (wasWaiting || wasEvicted) this.#waiting.noteWithdrawn(node.name, why);
     return this.#removeTaints(node, why);
   }
@@ -246,8 +252,10 @@ export class PodEvictor implements NodeEvictor {
   }
 
   /** Adds pods that should be deleted and have no task, for example after a pod lost its DaemonSet. */
-  #sendLeaving({ name }: NodeView): void {
-    for (const pod of this.#podsOf(name)) {
+  #goOn(node: NodeView): void {
+    // One that became silent is not Ready in between when it reports NotReady again.
+    if (this.#options.readyOf(node) !== 'False') this.#evicted.set(node.name, node);
+    for (const pod of this.#podsOf(node.name)) {
       if (this.fateOf(pod).fate === 'deleted') this.#deleter.add(pod, 'node-evicted');
     }
   }
@@ -264,7 +272,7 @@ export class PodEvictor implements NodeEvictor {
   #heldForMs({ nodeName, uid }: PodView): number {
     const { holds } = this.#options;
     const heldMs = holds.heldForMs(nodeName, 'empty-node') || holds.heldForMs(nodeName, 'delete-for-health', uid);
-    return heldMs || (this.#awaitsLiveRead(nodeName) ? liveRecheckMs : 0);
+    return heldMs || this.#unconfirmedForMs(nodeName);
   }
 
   #isWanted({ nodeName }: PodView): boolean {
@@ -277,11 +285,22 @@ export class PodEvictor implements NodeEvictor {
    * A node that is missing in the cache may have registered again, and one that is not Ready there may have recovered: no taint, whose write
    * would find a newer version, comes before its pods are deleted. Where nodes may not be read, the cache decides.
    */
-  #awaitsLiveRead(name: string): boolean {
+  #unconfirmedForMs(name: string): number {
     const { nodes, liveNode, readyOf } = this.#options;
+    const known = nodes.get(name);
     const live = liveNode(name);
-    if (live === undefined || live === 'unreadable') return true;
-    return nodes.get(name) !== undefined && typeof live === 'object' && readyOf(live) === 'True';
+    if (live === undefined) return liveRecheckMs.answer;
+    if (live !== 'unreadable') this.#unreadableSinceMs.delete(name);
+    else if (known === undefined || this.#unreadableForMs(name) < unreadableMsMax) return liveRecheckMs.other;
+    const isAnother = typeof live === 'object' && (live.uid !== known?.uid || readyOf(live) === 'True');
+    return known !== undefined && isAnother ? liveRecheckMs.other : 0;
+  }
+
+  #unreadableForMs(name: string): number {
+    const nowMs = this.#options.clock.monotonicMs();
+    const sinceMs = this.#unreadableSinceMs.get(name) ?? nowMs;
+    this.#unreadableSinceMs.set(name, sinceMs);
+    return nowMs - sinceMs;
   }
 
   #podsOf(node: string): readonly PodView[] {

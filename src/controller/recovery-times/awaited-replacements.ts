@@ -48,14 +48,21 @@ export class AwaitedReplacements {
 
   observe(change: Change<PodView>, nowMs: number): void {
     this.#giveUp(nowMs);
-    if (this.#awaited.size === 0) return;
     const { object: pod } = change;
+    if (!this.#mayConcern(change)) return;
     const key = templateOf(pod);
     const awaited = key === undefined ? undefined : this.#awaited.get(key);
     if (key === undefined || awaited === undefined) return;
     if (change.kind === 'added') awaited.created.add(pod.uid);
     if (change.kind === 'deleted') awaited.created.delete(pod.uid);
     else if (isServing(pod) && awaited.created.delete(pod.uid)) this.#replace(key, awaited, nowMs);
+  }
+
+  /** Cheaper than the key of the pod: most changes are of no interest. */
+  #mayConcern({ kind, object: { uid } }: Change<PodView>): boolean {
+    if (kind !== 'modified') return this.#awaited.size > 0;
+    for (const { created } of this.#awaited.values()) if (created.has(uid)) return true;
+    return false;
   }
 
   #replace(key: string, { evicted }: Awaited, nowMs: number): void {

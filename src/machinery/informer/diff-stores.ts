@@ -40,7 +40,9 @@ export function* diffStores<T>(
   identify: Identify<T>,
   isSameHistory = true,
 ): Generator<Change<T>> {
-  const identity: Identify<T> = isSameHistory ? identify : (object) => ({ ...identify(object), resourceVersion: '' });
+  const identity: Identify<T> = isSameHistory
+    ? identify
+    : (object) => ({ uid: identify(object).uid, resourceVersion: '' });
   for (const [namespace, objects] of before.byNamespace) {
     const left = after.byNamespace.get(namespace);
     for (const [name, object] of objects) {

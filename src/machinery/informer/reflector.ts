@@ -202,9 +202,10 @@ export class Reflector<T extends object> {
   /** See {@link SharedInformer.noticeStorageVersion}. */
   noticeStorageVersion({ version, sentAtMs }: ShownVersion): void {
     const isOpen = this.#guard !== undefined;
-    const isListedSince = isConsistent(this.#step) && sentAtMs <= this.#stepStartedAtMs;
-    if (isOpen || isListedSince || sentAtMs <= this.record.reachedAtMs) return;
-    if (isOlder(version, this.record.resourceVersion)) this.#startOver('rolled-back');
+    if (isOpen || sentAtMs <= this.record.reachedAtMs || !isOlder(version, this.record.resourceVersion)) return;
+    // The own list that was sent later is of the restored storage.
+    if (isConsistent(this.#step) && sentAtMs <= this.#stepStartedAtMs) this.#request = 'rolled-back';
+    else this.#startOver('rolled-back');
   }
 
   #decide(end: StepEnd): Plan {
@@ -326,8 +327,7 @@ export class Reflector<T extends object> {
     meter.add(reflectorLists, 1, this.#labels);
     meter.observe(reflectorListDuration, this.#stepAgeMs() / 1_000, this.#labels);
     meter.observe(reflectorListItems, objects.size, this.#labels);
-    const mayBeRestored = isRestored || this.#request === 'rolled-back' || this.#request === 'unverified';
-    replace(objects, !mayBeRestored);
+    replace(objects, !isRestored && this.#isOneHistory());
     this.record.listed(version, sentAtMs);
     this.#failures = { version, count: 0 };
     const isAsRequested = sentAtMs !== undefined && (isRestored || !this.#mayPrecedeRestore);
@@ -336,7 +336,12 @@ export class Reflector<T extends object> {
     if ((this.#maybeMissedAtMs ?? Infinity) < this.#stepStartedAtMs) this.#maybeMissedAtMs = undefined;
     this.#verified();
     this.#showVersion();
-    this.#options.onVersion?.({ version, sentAtMs: this.#stepStartedAtMs });
+    if (sentAtMs !== undefined) this.#options.onVersion?.({ version, sentAtMs });
+  }
+
+  /** No restore was noticed, and the version of the last stream was compared. */
+  #isOneHistory(): boolean {
+    return this.#request !== 'rolled-back' && this.#isVerified && this.#unverifiedSinceMs === undefined;
   }
 
   #stepAgeMs(): number {

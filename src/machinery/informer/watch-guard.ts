@@ -114,14 +114,15 @@ export class StreamRecord implements InformerStatus {
     this.lastListAtMs = this.#clock.monotonicMs();
     this.lastListSentAtMs = sentAtMs;
     this.synced = true;
-    this.reached(resourceVersion);
+    this.reached(resourceVersion, sentAtMs);
     this.enter('watching');
   }
 
-  reached(resourceVersion: string): void {
+  /** `atMs`: when the storage was there, at the latest. */
+  reached(resourceVersion: string, atMs = this.#clock.monotonicMs()): void {
     if (resourceVersion === this.resourceVersion) return;
     this.resourceVersion = resourceVersion;
-    this.reachedAtMs = this.#clock.monotonicMs();
+    this.reachedAtMs = atMs;
   }
 
   /** Milliseconds since the last complete state; infinite before the first. */

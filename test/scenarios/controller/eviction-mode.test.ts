@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
 import { aDaemonSetView } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { aWorldOf, aZonedWorld, names } from '../../support/zoned-world.ts';
@@ -139,5 +140,29 @@ test('eviction mode: a node that recovered and failed again meanwhile has its wh
   await world.advance(200);
   assert.deepEqual(world.evicted(), []);
   await world.advance(120);
+  assert.deepEqual(world.evicted(), ['plain']);
+});
+
+test('eviction mode: a NotReady node that is silent for a while stays evicted, and pods that land on it leave', async () => {
+  await using world = aCluster().start();
+  world.post('n0', 'False');
+  await world.advance(320);
+  assert.deepEqual(world.evicted(), ['plain']);
+  await world.silentFor(60, 'n0');
+  assert.equal(world.ready('n0'), 'Unknown');
+  world.post('n0', 'False');
+  world.renewing('n0');
+  await world.advance(20);
+  world.addPod('landed', 'n0');
+  await world.advance(20);
+  assert.deepEqual(world.evicted(), ['plain', 'landed']);
+});
+
+test('eviction mode: the cache decides about a node that cannot be read for a minute', async () => {
+  await using world = aCluster().start();
+  world.beforeRead = () => Promise.reject(new ApiError({ reason: 'internal', message: 'scripted' }));
+  await world.silentFor(330, 'n0');
+  assert.deepEqual(world.evicted(), []);
+  await world.advance(60);
   assert.deepEqual(world.evicted(), ['plain']);
 });
