@@ -190,6 +190,11 @@ export class World {
     return () => this.#lags.delete(server);
   }
 
+  /** The most by which a watch cache is behind now. */
+  longestLagMs(): number {
+    return Math.max(this.#options.plan.lagMsMax, ...this.#lags.values());
+  }
+
   /** etcd is restored from the newest backup of this age, and every server restarts. */
   restore(ageMs: number): void {
     if (this.timeline.nowMs - this.restoredAtMs < restoreEveryMs) return;

@@ -280,6 +280,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'the clock stood still for twelve seconds because a watch was opened again, in its turn, in the second in which the API server was asked',
   },
+  {
+    seed: 760001658,
+    found:
+      'nothing in the controller: the checker counted a heartbeat that a watch cache showed five seconds later, after the node had been evicted in eviction mode',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

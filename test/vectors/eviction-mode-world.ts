@@ -98,7 +98,7 @@ export class EvictionModeWorld extends NodeLifecycleWorld {
     this.#evictor().onPod(
       previous === undefined ? { kind: 'added', key, object } : { kind: 'modified', key, object, previous },
     );
-    await this.#evictor().drain();
+    await this.drainPods();
   }
 
   /** At least once, so that an unexpected action can happen. */

@@ -42,6 +42,8 @@ import { zoneKey, upstreamZoneState, upstreamZone } from './zone-names.ts';
 
 /** A rate of this or more is unlimited: kube-controller-manager relies on the microseconds that pass between two items. */
 const unlimitedRate = 10_000;
+/** Time in which the answer of a live read is asked for. */
+const liveReadMs = 100;
 /** How long kube-controller-manager retries a failed status write within one monitor pass. */
 const statusRetryMs = 100;
 const nodesInOnePassMax = 10_000;
@@ -242,7 +244,16 @@ export class NodeLifecycleWorld implements World {
   /** Grants a slot to each entry that gets a token now. */
   protected async serveQueues(): Promise<void> {
     await this.lifecycle.noExecutePass();
-    await this.lifecycle.stages.podEvictor?.drain();
+    await this.drainPods();
+  }
+
+  /** In eviction mode a node is read live before its pods are deleted. */
+  protected async drainPods(): Promise<void> {
+    const { podEvictor } = this.lifecycle.stages;
+    if (podEvictor === undefined) return;
+    await podEvictor.drain();
+    await this.runAhead(liveReadMs);
+    await podEvictor.drain();
   }
 
   /** Whether an entry waits that no rate limit would delay. */

@@ -37,12 +37,14 @@ export class Heartbeats {
     return this.#nodes.get(node)?.lastMs;
   }
 
-  /** The longest time without a heartbeat that ended after this time, or has not ended. */
-  longestSilenceMs(node: string, sinceMs: number): number {
+  /** The longest time without a heartbeat that ended after this time, or has not ended. `unseenMs`: heartbeats of this time do not count. */
+  longestSilenceMs(node: string, sinceMs: number, unseenMs = 0): number {
     const known = this.#nodes.get(node);
     if (known === undefined) return Infinity;
-    const past = known.gaps.filter(({ toMs }) => toMs >= sinceMs).map(({ fromMs, toMs }) => toMs - fromMs);
-    return Math.max(this.#world.timeline.nowMs - known.lastMs, ...past);
+    const { nowMs } = this.#world.timeline;
+    const endOf = (toMs: number): number => (toMs >= nowMs - unseenMs ? nowMs : toMs);
+    const past = known.gaps.filter(({ toMs }) => toMs >= sinceMs).map(({ fromMs, toMs }) => endOf(toMs) - fromMs);
+    return Math.max(nowMs - known.lastMs, ...past);
   }
 
   #onLease({ kind, object }: StoreChange): void {

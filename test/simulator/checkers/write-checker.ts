@@ -326,7 +326,8 @@ export class WriteChecker {
     const sinceMs = timeline.nowMs - this.#latenessMs;
     const unready = (this.#unready.get(node) ?? []).filter(({ toMs }) => toMs >= sinceMs);
     const unreadyMs = unready.map(({ fromMs, toMs }) => Math.min(toMs, timeline.nowMs) - fromMs);
-    const silentMs = this.#heartbeats.longestSilenceMs(node, sinceMs);
+    // A watch cache that lags shows a heartbeat that late.
+    const silentMs = this.#heartbeats.longestSilenceMs(node, sinceMs, this.#world.longestLagMs());
     return Math.max(...unreadyMs, silentMs) >= config.podEvictionTimeoutMs - 2 * secondMs;
   }
 
