@@ -285,6 +285,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: the checker counted a heartbeat that a watch cache showed five seconds later, after the node had been evicted in eviction mode',
   },
+  {
+    seed: 760006551,
+    found:
+      'a restore of etcd undid the mark of a pod, whose version then passed the one that had been marked: it counted as marked, and stayed in its Services',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

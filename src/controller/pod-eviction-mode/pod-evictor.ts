@@ -24,8 +24,9 @@ import { podsByNode } from '../model/indexes.ts';
 const heldRecheckMs = 100;
 /** Interval of questions for the answer of a live read, and for what changes with the next one or with the cache. */
 const liveRecheckMs = { answer: 50, other: 1_000 } as const;
-/** The cache decides about a node that cannot be read for so long. */
+/** The cache decides about a node that cannot be read for so long, counted again where no pod asked for the other time. */
 const unreadableMsMax = 60_000;
+const unaskedMsMax = 30_000;
 
 interface PodEvictorOptions extends WaitingNodesOptions, Omit<PodDeleterOptions, 'wanted' | 'pods' | 'heldForMs'> {
   readonly pods: Pick<StoreReader<PodView>, 'get' | 'byIndex'>;
@@ -45,10 +46,10 @@ export class PodEvictor implements NodeEvictor {
   readonly #options: PodEvictorOptions;
   readonly #waiting: WaitingNodes;
   readonly #deleter: PodDeleter;
-  /** Evicted nodes that have not been Ready since, by name, as they were then. */
+  /** Evicted nodes that have not been Ready since, by name, as they were seen last. */
   readonly #evicted = new Map<string, NodeView>();
-  /** Since when evicted nodes cannot be read, on the monotonic clock. */
-  readonly #unreadableSinceMs = new Map<string, number>();
+  /** Since when evicted nodes cannot be read, and when that was asked last, on the monotonic clock. */
+  readonly #unreadable = new Map<string, { readonly sinceMs: number; readonly askedMs: number }>();
 
   constructor(options: PodEvictorOptions) {
     this.#options = options;
@@ -103,7 +104,7 @@ export class PodEvictor implements NodeEvictor {
   /** The node no longer exists. If it is queued, its pods are still deleted when it is served (as upstream). */
   forget(name: string): void {
     this.#evicted.delete(name);
-    this.#unreadableSinceMs.delete(name);
+    this.#unreadable.delete(name);
     this.#waiting.forget(name);
   }
 
@@ -199,7 +200,7 @@ export class PodEvictor implements NodeEvictor {
   #release(node: NodeView, why: 'node-ready' | 'full-disruption'): Promise<WorkOutcome> {
     const wasWaiting = this.#waiting.withdraw(node.name);
     const wasEvicted = this.#evicted.delete(node.name);
-    this.#unreadableSinceMs.delete(node.name);
+    this.#unreadable.delete(node.name);
     if (wasWaiting || wasEvicted) this.#waiting.noteWithdrawn(node.name, why);
     return this.#removeTaints(node, why);
   }
@@ -253,8 +254,7 @@ export class PodEvictor implements NodeEvictor {
 
   /** Adds pods that should be deleted and have no task, for example after a pod lost its DaemonSet. */
   #goOn(node: NodeView): void {
-    // One that became silent is not Ready in between when it reports NotReady again.
-    if (this.#options.readyOf(node) !== 'False') this.#evicted.set(node.name, node);
+    this.#evicted.set(node.name, node);
     for (const pod of this.#podsOf(node.name)) {
       if (this.fateOf(pod).fate === 'deleted') this.#deleter.add(pod, 'node-evicted');
     }
@@ -290,7 +290,7 @@ export class PodEvictor implements NodeEvictor {
     const known = nodes.get(name);
     const live = liveNode(name);
     if (live === undefined) return liveRecheckMs.answer;
-    if (live !== 'unreadable') this.#unreadableSinceMs.delete(name);
+    if (live !== 'unreadable') this.#unreadable.delete(name);
     else if (known === undefined || this.#unreadableForMs(name) < unreadableMsMax) return liveRecheckMs.other;
     const isAnother = typeof live === 'object' && (live.uid !== known?.uid || readyOf(live) === 'True');
     return known !== undefined && isAnother ? liveRecheckMs.other : 0;
@@ -298,8 +298,9 @@ export class PodEvictor implements NodeEvictor {
 
   #unreadableForMs(name: string): number {
     const nowMs = this.#options.clock.monotonicMs();
-    const sinceMs = this.#unreadableSinceMs.get(name) ?? nowMs;
-    this.#unreadableSinceMs.set(name, sinceMs);
+    const known = this.#unreadable.get(name);
+    const sinceMs = known === undefined || nowMs - known.askedMs > unaskedMsMax ? nowMs : known.sinceMs;
+    this.#unreadable.set(name, { sinceMs, askedMs: nowMs });
     return nowMs - sinceMs;
   }
 

@@ -1,5 +1,6 @@
 import type { NodeView } from '../../machinery/api/node.ts';
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import { areComparable, isOlder } from '../../machinery/api/resource-version.ts';
 import type { Change } from '../../machinery/informer/informer.ts';
 import type { EventRecorder } from '../../machinery/ports/event-recorder.ts';
 import { forget, park, type WorkOutcome, WorkQueue } from '../../machinery/queueing/work-queue.ts';
@@ -170,6 +171,13 @@ export class PodMarker {
     if (change.kind === 'deleted') this.#forgetPod(change.object);
     else if (change.kind === 'added' || change.previous.nodeName !== change.object.nodeName)
       this.#evaluateNew(change.object);
+    else if (isUndone(change.previous, change.object)) this.#evaluateUndone(change.object);
+  }
+
+  /** A restore of etcd may have undone its mark, which its version shows only until that passes the one of the mark. */
+  #evaluateUndone(pod: PodView): void {
+    this.#options.slots.forgetPod(pod);
+    if (this.#mayWant(pod.nodeName)) this.#evaluate(pod);
   }
 
   #forgetPod(pod: PodView): void {
@@ -261,6 +269,10 @@ export class PodMarker {
     this.#newlyBound.delete(key);
     return forget;
   }
+}
+
+function isUndone({ resourceVersion: before }: PodView, { resourceVersion }: PodView): boolean {
+  return areComparable(before, resourceVersion) && !isOlder(before, resourceVersion);
 }
 
 /**

@@ -14,11 +14,10 @@ export interface Fault {
   readonly policy: string;
 }
 
-interface Awaited {
-  /** Faults whose pods are to be replaced, oldest first, with the time of the eviction. */
-  readonly evicted: { readonly fault: Fault; readonly atMs: number }[];
-  /** Pods that were created since, by uid. */
-  readonly created: Set<string>;
+/** The fault whose pod is to be replaced, and when that was evicted. */
+interface Evicted {
+  readonly fault: Fault;
+  readonly atMs: number;
 }
 
 /**
@@ -27,7 +26,10 @@ interface Awaited {
  */
 export class AwaitedReplacements {
   readonly #onReplaced: (fault: Fault) => void;
-  readonly #awaited = new Map<string, Awaited>();
+  /** By template, oldest first. */
+  readonly #awaited = new Map<string, Evicted[]>();
+  /** Templates of the pods (uid) that were created since. */
+  readonly #created = new Map<string, string>();
   #count = 0;
 
   constructor(onReplaced: (fault: Fault) => void) {
@@ -39,37 +41,35 @@ export class AwaitedReplacements {
     const key = templateOf(pod);
     if (key === undefined) return;
     this.#giveUp(nowMs);
-    const awaited = this.#awaited.get(key) ?? { evicted: [], created: new Set<string>() };
+    const evicted = this.#awaited.get(key) ?? [];
     this.#awaited.delete(key); // the newest last
-    this.#awaited.set(key, awaited);
-    awaited.evicted.push({ fault, atMs: nowMs });
+    this.#awaited.set(key, evicted);
+    evicted.push({ fault, atMs: nowMs });
     this.#count += 1;
   }
 
-  observe(change: Change<PodView>, nowMs: number): void {
+  /** Of a change of a pod that was not created since nothing is computed. */
+  observe({ kind, object: pod }: Change<PodView>, nowMs: number): void {
     this.#giveUp(nowMs);
-    const { object: pod } = change;
-    if (!this.#mayConcern(change)) return;
+    if (this.#awaited.size === 0) return this.#created.clear();
+    if (kind === 'added') this.#noteCreated(pod);
+    const key = this.#created.get(pod.uid);
+    if (key === undefined || (kind !== 'deleted' && !isServing(pod))) return;
+    this.#created.delete(pod.uid);
+    if (kind !== 'deleted') this.#replace(key, nowMs);
+  }
+
+  #noteCreated(pod: PodView): void {
     const key = templateOf(pod);
-    const awaited = key === undefined ? undefined : this.#awaited.get(key);
-    if (key === undefined || awaited === undefined) return;
-    if (change.kind === 'added') awaited.created.add(pod.uid);
-    if (change.kind === 'deleted') awaited.created.delete(pod.uid);
-    else if (isServing(pod) && awaited.created.delete(pod.uid)) this.#replace(key, awaited, nowMs);
+    if (key !== undefined && this.#awaited.has(key)) this.#created.set(pod.uid, key);
   }
 
-  /** Cheaper than the key of the pod: most changes are of no interest. */
-  #mayConcern({ kind, object: { uid } }: Change<PodView>): boolean {
-    if (kind !== 'modified') return this.#awaited.size > 0;
-    for (const { created } of this.#awaited.values()) if (created.has(uid)) return true;
-    return false;
-  }
-
-  #replace(key: string, { evicted }: Awaited, nowMs: number): void {
-    const first = evicted.shift();
+  #replace(key: string, nowMs: number): void {
+    const evicted = this.#awaited.get(key);
+    const first = evicted?.shift();
     if (first === undefined) return;
     this.#count -= 1;
-    if (evicted.length === 0) this.#awaited.delete(key);
+    if (evicted?.length === 0) this.#awaited.delete(key);
     if (nowMs - first.atMs <= awaitedMs) this.#onReplaced(first.fault);
   }
 
@@ -80,7 +80,7 @@ export class AwaitedReplacements {
 
   /** Templates are in the order in which they were last awaited. */
   #giveUp(nowMs: number): void {
-    for (const [key, { evicted }] of this.#awaited) {
+    for (const [key, evicted] of this.#awaited) {
       const newest = evicted.at(-1)?.atMs ?? -Infinity;
       if (this.#count < awaitedMax && nowMs - newest <= awaitedMs) return;
       this.#awaited.delete(key);

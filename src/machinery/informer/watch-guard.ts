@@ -114,15 +114,14 @@ export class StreamRecord implements InformerStatus {
     this.lastListAtMs = this.#clock.monotonicMs();
     this.lastListSentAtMs = sentAtMs;
     this.synced = true;
-    this.reached(resourceVersion, sentAtMs);
+    this.reached(resourceVersion);
     this.enter('watching');
   }
 
-  /** `atMs`: when the storage was there, at the latest. */
-  reached(resourceVersion: string, atMs = this.#clock.monotonicMs()): void {
+  reached(resourceVersion: string): void {
     if (resourceVersion === this.resourceVersion) return;
     this.resourceVersion = resourceVersion;
-    this.reachedAtMs = atMs;
+    this.reachedAtMs = this.#clock.monotonicMs();
   }
 
   /** Milliseconds since the last complete state; infinite before the first. */

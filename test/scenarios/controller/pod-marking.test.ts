@@ -189,6 +189,19 @@ test('a version of before its mark, as a restore of etcd brings it back, is not 
   assert.equal(marking.isMarked({ ...before, resourceVersion: 'v1' }), true, 'no order is known');
 });
 
+test('a mark that a restore of etcd undid is made again, also where the pod has a later version at once', async () => {
+  await using world = aWorldWithPods();
+  await world.start().silentFor(40, 'a-0');
+  const before = world.pods.get('default/p-0');
+  assert.ok(before);
+  await world.silentFor(20, 'a-0');
+  assert.equal(world.podReady('p-0'), 'False');
+  world.pods.set('default/p-0', before);
+  kubeletPostsReady(world);
+  await world.advance(10);
+  assert.equal(world.podReady('p-0'), 'False');
+});
+
 test('a pod that is bound later in the same silence is marked, and those before it are not marked again', async () => {
   await using world = aWorldWithPods();
   await world.start().silentFor(60, 'a-0');
