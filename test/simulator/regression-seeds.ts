@@ -290,6 +290,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a restore of etcd undid the mark of a pod, whose version then passed the one that had been marked: it counted as marked, and stayed in its Services',
   },
+  {
+    seed: 770005247,
+    found:
+      'nothing in the controller: a drill did not count a completed pod that was evicted within the limit of an hour',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */
