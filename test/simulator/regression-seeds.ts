@@ -295,6 +295,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: a drill did not count a completed pod that was evicted within the limit of an hour',
   },
+  {
+    seed: 780007340,
+    found:
+      'nothing in the controller: the lease of a silent node could be read for the first time long after the faults, and one read confirmed its silence while all was quiet',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

@@ -23,6 +23,8 @@ const budgets: readonly Budget[] = [
   { client: 'canary', verbs: ['patch'], perSecond: 0.2, burst: 4 },
   // A probe, when no lease was renewed for 1.5 s, with the shortest grace period.
   { client: 'freshness', verbs: ['list'], perSecond: 0.67, burst: 4 },
+  // The first readable lease of a silent node, in a list that replaced its watch, is a heartbeat: its silence is confirmed a grace period later.
+  { client: 'freshness', verbs: ['get'], perSecond: 0, burst: 1 },
   // A watch ends after some minutes, and without a bookmark for 90 s.
   { client: 'main', verbs: ['watch', 'list'], perSecond: 0, burst: 3 },
   { client: 'events', verbs: ['create', 'patch'], perSecond: 0, burst: 3 },

@@ -23,7 +23,10 @@ test('a renewal every two seconds is what a quiet leader sends, and one a second
 });
 
 test('a request of another kind is one too many, and what was sent before the last disturbance does not count', () => {
-  assert.match(reports([line('freshness', 'get', 'leases')])[0] ?? '', /freshness get leases\/x .* 1 times/);
+  assert.match(reports([line('main', 'get', 'nodes')])[0] ?? '', /main get nodes\/x .* 1 times/);
+  const reads = [line('freshness', 'get', 'leases'), line('freshness', 'get', 'leases')];
+  assert.deepEqual(reports(reads.slice(1)), [], 'the silence of a node may be confirmed once');
+  assert.match(reports(reads)[0] ?? '', /freshness get leases\/x .* 2 times/);
   const texts: string[] = [];
   const checker = new QuietChecker((_invariant, _subject, text) => texts.push(text));
   checker.onSent(line('main', 'get', 'nodes'));
