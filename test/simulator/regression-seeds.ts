@@ -300,6 +300,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: the lease of a silent node could be read for the first time long after the faults, and one read confirmed its silence while all was quiet',
   },
+  {
+    seed: 790004994,
+    found:
+      'nothing in the controller: a place was free for 0.15 s, until a pod landed on the empty node, and a drill asked each second',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

@@ -199,9 +199,14 @@ function findTakenPlaces(context: DrillContext, { first, firstMs, second, second
   const fromMs = secondMs - context.knownMs - knownMoreMs;
   const isFull = (atMs: number): boolean =>
     atMs < firstMs ? hasEvictable(context, first, atMs) : isEmptied(context, first, atMs);
-  const isTaken = [...steps(fromMs, secondMs), secondMs].every(
-    (atMs) => isFull(atMs) && hasEvictable(context, second, atMs),
-  );
+  // A place may be free for less than a step: until a pod lands on the empty node.
+  const emptiedMs = podsOf(context, [first]).flatMap(({ deletion }) => deletion?.atMs ?? []);
+  const asked = [
+    ...steps(fromMs, secondMs),
+    secondMs,
+    ...emptiedMs.filter((atMs) => atMs >= fromMs && atMs <= secondMs),
+  ];
+  const isTaken = asked.every((atMs) => isFull(atMs) && hasEvictable(context, second, atMs));
   if (secondMs === Infinity || !isTaken) return [];
   const text = `NoExecute taint at ${seconds(secondMs)} while ${first} is being emptied`;
   return [{ invariant: 'places-are-kept', subject: second, text }];
