@@ -301,6 +301,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
       'nothing in the controller: the lease of a silent node could be read for the first time long after the faults, and one read confirmed its silence while all was quiet',
   },
   {
+    seed: 790000307,
+    found:
+      'a standby could not decode the lease of the leader election for 48 s after its start, and was cut off then: that etcd was restored meanwhile was not noticed',
+  },
+  {
     seed: 790004994,
     found:
       'nothing in the controller: a place was free for 0.15 s, until a pod landed on the empty node, and a drill asked each second',

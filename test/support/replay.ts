@@ -8,15 +8,19 @@ export interface Named {
 /**
  * An event handler that replays its notifications and records violations: an addition of a known object, an update of
  * another object under the same name, a step back in time, a deletion of an unknown object, and a change that the store
- * does not have yet. Each violation is a line in {@link violations}.
+ * does not have yet. Each violation is a line in {@link violations}. `mayRepeat`: an object may be delivered again as it was, as by a
+ * list of a storage that may have been restored.
  */
 export class Replay<T extends Named> {
   readonly violations: string[] = [];
   readonly #replayed = new Map<string, T>();
   readonly #store: StoreReader<T>;
 
-  constructor(store: StoreReader<T>) {
+  readonly #mayRepeat: boolean;
+
+  constructor(store: StoreReader<T>, { mayRepeat = false } = {}) {
     this.#store = store;
+    this.#mayRepeat = mayRepeat;
   }
 
   /** The replayed state: a sorted line for each object. */
@@ -40,7 +44,13 @@ export class Replay<T extends Named> {
     if (change.kind === 'deleted') return wrongDeletion(change.object, known, stored);
     if (isBehind(stored, change.object)) return 'the store shows something older';
     if (change.kind === 'added') return known === undefined ? undefined : 'it was there already';
-    return wrongUpdate(change.object, known, change.previous);
+    const wrong = wrongUpdate(change.object, known, change.previous);
+    return wrong === undefined && !this.#isStepForward(change.object, known) ? 'that is no step forward' : wrong;
+  }
+
+  #isStepForward(object: Named, known: Named | undefined): boolean {
+    const [version, before] = [Number(object.resourceVersion), Number(known?.resourceVersion)];
+    return version > before || (this.#mayRepeat && version === before);
   }
 }
 
@@ -59,8 +69,7 @@ function wrongUpdate(object: Named, known: Named | undefined, previous: Named): 
   if (known === undefined) return 'it was not there';
   if (known.uid !== object.uid) return 'it is another one';
   // After a relist an unchanged object is another copy of the same state.
-  if (describeState('', known) !== describeState('', previous)) return 'that is not what it was before';
-  return Number(object.resourceVersion) > Number(known.resourceVersion) ? undefined : 'that is no step forward';
+  return describeState('', known) === describeState('', previous) ? undefined : 'that is not what it was before';
 }
 
 /** The state of a store: a sorted line for each object. */

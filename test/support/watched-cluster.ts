@@ -92,7 +92,7 @@ function watch<Raw extends KubeObject, View extends Named>(
     selection: selectionOf(own.resource),
     identity: (view) => view,
   });
-  const replay = new Replay(informer.store);
+  const replay = new Replay(informer.store, { mayRepeat: true });
   informer.onChange('replay', replay.listen);
   return {
     resource: own.resource,

@@ -14,6 +14,7 @@ import { cutText, valueCharsMax } from '../api/limits.ts';
 import { ApiError, apiReason } from '../api/api-error.ts';
 import type { Lease } from '../api/lease.ts';
 import { instantOf } from '../ports/clock.ts';
+import type { ApiContact } from '../supervision/api-contact.ts';
 import { callWithin } from '../supervision/call-within.ts';
 import {
   decideLease,
@@ -43,8 +44,10 @@ const releaseMsMax = 5_000;
 /** A conflict while releasing means that an own renewal arrived late: read again and retry, at most this many times. */
 const releaseTriesMax = 3;
 
+type ContenderOptions = ElectionOptions & { readonly contact: ApiContact };
+
 export class LeaseContender {
-  readonly #options: ElectionOptions;
+  readonly #options: ContenderOptions;
   readonly #settings: ElectionSettings;
   #observed: ObservedLease | undefined;
   #lease: Lease | undefined;
@@ -52,11 +55,11 @@ export class LeaseContender {
   #writeUnsettled = false;
   readonly #continuity: StorageContinuity;
 
-  constructor(options: ElectionOptions, settings: ElectionSettings) {
+  constructor(options: ContenderOptions, settings: ElectionSettings) {
     this.#options = options;
     this.#settings = settings;
     this.#deadline = new LeaseDeadline(options.clock, settings.renewDeadlineMs);
-    this.#continuity = new StorageContinuity(options.clock, settings.leaseDurationMs);
+    this.#continuity = new StorageContinuity({ ...options, gapMsMax: settings.leaseDurationMs });
   }
 
   /** Monotonic time at which the last renewal expires; in the past, or minus infinity, while this process does not lead. */
@@ -173,7 +176,8 @@ export class LeaseContender {
     const nowMs = this.#options.clock.monotonicMs();
     this.#observe(observeLease(this.#observed, current, nowMs));
     this.#lease = current;
-    this.#checkContinuity(current);
+    if (current === undefined) this.#continuity.observeMissing();
+    else this.#checkContinuity(current);
     return nowMs;
   }
 
@@ -201,7 +205,7 @@ export class LeaseContender {
     try {
       this.#lease = await callWithin({ clock, ms: this.#requestMs(), signal }, write);
       this.#writeUnsettled = false;
-      contact?.answered();
+      contact.answered();
     } catch (error) {
       this.#writeUnsettled = unsettledBefore || !wasRejected(error);
       throw error;
@@ -211,8 +215,8 @@ export class LeaseContender {
     this.#deadline.renewed(sentAt);
   }
 
-  #checkContinuity(lease: Lease | undefined, writtenOn?: string): void {
-    if (lease !== undefined && this.#continuity.observe(lease, writtenOn)) this.#options.onRollback?.();
+  #checkContinuity(lease: Lease, writtenOn?: string): void {
+    if (this.#continuity.observe(lease, writtenOn)) this.#options.onRollback?.();
   }
 
   /** After a long gap without the lease. Never rejects; without an answer it is repeated by the next attempt. */
@@ -262,7 +266,7 @@ export class LeaseContender {
     const get = (signal: AbortSignal): Promise<Lease> => api.get('leases', { namespace, name }, { signal });
     try {
       const lease = await callWithin({ clock, ms: this.#requestMs(), signal }, get);
-      contact?.answered();
+      contact.answered();
       return lease;
     } catch (error) {
       if (apiReason(error) === 'not-found') return undefined;

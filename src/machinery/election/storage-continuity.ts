@@ -2,7 +2,15 @@ import type { Lease } from '../api/lease.ts';
 import { isOlder } from '../api/resource-version.ts';
 import { formatMicroTime } from '../api/timestamps.ts';
 import { type Clock, elapsedMs, type Instant, instantOf } from '../ports/clock.ts';
+import type { ApiContact } from '../supervision/api-contact.ts';
 import { restoreMarkOf } from './build-lease.ts';
+
+interface ContinuityOptions {
+  readonly clock: Clock;
+  /** After so long without the lease it is unknown whether the storage went back meanwhile. */
+  readonly gapMsMax: number;
+  readonly contact: Pick<ApiContact, 'firstAnsweredAtMs'>;
+}
 
 /** A proxy that answers from an old state now and then must not cause one list of everything after the other. */
 const restoresMsMin = 10_000;
@@ -21,22 +29,24 @@ interface SeenVersion {
  * another replica may see the lease only after the leader renewed it, at a version that is newer again. So the leader leaves
  * a mark in the lease, and after a long gap the history is unverified: the lease has to be read as it was before the gap. The
  * wall clock shows the gap after a suspend. A lease that no leader renewed until the gap proves nothing: it may be in a backup that
- * is older than what the watches had delivered.
+ * is older than what the watches had delivered. Nor does one that this process could not read for so long since it received its first answer.
  */
 export class StorageContinuity {
   readonly #clock: Clock;
   readonly #gapMsMax: number;
+  readonly #contact: ContinuityOptions['contact'];
   readonly #unrenewedMsMax: number;
   /** The last response that contained the lease. */
   #seen: SeenVersion | undefined;
   /** The lease before the first gap since the history was verified, and when that gap ended. */
   #unverified: { readonly lease: Lease; readonly sinceMs: number } | undefined;
+  #missingAtMs = Number.NEGATIVE_INFINITY;
   #mark: string | undefined;
   #restoredAtMs = Number.NEGATIVE_INFINITY;
 
-  /** After `gapMsMax` without the lease it is unknown whether the storage went back meanwhile. */
-  constructor(clock: Clock, gapMsMax: number) {
+  constructor({ clock, gapMsMax, contact }: ContinuityOptions) {
     this.#clock = clock;
+    this.#contact = contact;
     this.#gapMsMax = gapMsMax;
     this.#unrenewedMsMax = gapMsMax / 3;
   }
@@ -65,7 +75,18 @@ export class StorageContinuity {
     if (isRestored && this.#sinceRestoreMs(seen.at) < restoresMsMin) return false;
     this.#seen = seen;
     if (isRestored) return this.#restored(seen.at, isBack);
-    return before !== undefined && this.#noticeGap(before, seen, writtenOn);
+    return before === undefined ? this.#isLateStart(seen.at) : this.#noticeGap(before, seen, writtenOn);
+  }
+
+  /** What the process has received until it saw the lease may be of a history of which it has seen no version. */
+  #isLateStart(at: Instant): boolean {
+    const sinceMs = Math.max(this.#contact.firstAnsweredAtMs, this.#missingAtMs);
+    return at.monotonicMs - sinceMs > this.#gapMsMax && this.#restored(at, false);
+  }
+
+  /** To be called with each answer that there is no lease: a process that waits for the first one has read it all the time. */
+  observeMissing(): void {
+    this.#missingAtMs = this.#clock.monotonicMs();
   }
 
   #toSeen(lease: Lease, writtenOn: string | undefined): SeenVersion {

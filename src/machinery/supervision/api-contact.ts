@@ -12,6 +12,7 @@ export const lostAfterMs = 5_000;
 export class ApiContact {
   readonly #clock: Clock;
   #answeredAtMs = -Infinity;
+  #firstAnsweredAtMs = Infinity;
   #restoredAtMs = -Infinity;
   #restored = new AbortController();
 
@@ -24,11 +25,17 @@ export class ApiContact {
     const nowMs = this.#clock.monotonicMs();
     const isRestored = nowMs - this.#answeredAtMs >= lostAfterMs;
     this.#answeredAtMs = nowMs;
+    this.#firstAnsweredAtMs = Math.min(this.#firstAnsweredAtMs, nowMs);
     if (!isRestored) return;
     this.#restoredAtMs = nowMs;
     const restored = this.#restored;
     this.#restored = new AbortController();
     restored.abort(abortReason);
+  }
+
+  /** Of the first answer, on the monotonic clock: nothing that this process knows is older. Infinite before it. */
+  get firstAnsweredAtMs(): number {
+    return this.#firstAnsweredAtMs;
   }
 
   /** Whether contact was restored after this time: an attempt that began before it shows nothing about the API server now. */

@@ -797,6 +797,60 @@ test('a lease that a process has seen only at one version proves nothing after a
   await observing;
 });
 
+/** Reports of a process that is answered other requests from the beginning, and reads the lease for the first time `unreadMs` later. */
+async function reportsAfterUnreadable(unreadMs: number): Promise<number> {
+  const { clock, server } = aWorld();
+  let rollbacks = 0;
+  new Contender('leader', server, clock).start();
+  await clock.advance(1_000);
+  const contact = new ApiContact(clock);
+  const late = new Contender('b', server, clock, { contact, onRollback: () => (rollbacks += 1) });
+  late.link.cut = true;
+  contact.answered();
+  const observing = late.elector.observe(late.stop.signal);
+  await clock.advance(unreadMs);
+  assert.equal(rollbacks, 0);
+  late.link.cut = false;
+  await clock.advance(30_000);
+  late.stop.abort();
+  await observing;
+  return rollbacks;
+}
+
+test('a process whose caches filled long before it could read the lease assumes a restore, once', async () => {
+  assert.equal(await reportsAfterUnreadable(20_000), 1);
+  assert.equal(await reportsAfterUnreadable(10_000), 0);
+});
+
+test('a process that finds no lease while its caches fill, and then creates it, assumes nothing', async () => {
+  const { clock, server } = aWorld();
+  let rollbacks = 0;
+  const first = new Contender('a', server, clock, { onRollback: () => (rollbacks += 1) });
+  const filling = new AbortController();
+  const observing = first.elector.observe(filling.signal);
+  await clock.advance(60_000);
+  filling.abort();
+  await observing;
+  first.start();
+  await clock.advance(10_000);
+  assert.deepEqual([server.holder, rollbacks], ['a', 0]);
+});
+
+test('a process that was not answered at all before it read the lease has nothing from before a restore', async () => {
+  const { clock, server } = aWorld();
+  let rollbacks = 0;
+  const late = new Contender('b', server, clock, { onRollback: () => (rollbacks += 1) });
+  late.link.cut = true;
+  const observing = late.elector.observe(late.stop.signal);
+  await clock.advance(60_000);
+  late.link.cut = false;
+  new Contender('leader', server, clock).start();
+  await clock.advance(10_000);
+  assert.equal(rollbacks, 0);
+  late.stop.abort();
+  await observing;
+});
+
 test('a standby that was cut off during a restore learns of it from the mark of the leader, once', async () => {
   const clock = new ManualClock();
   const server = new LeaseServer(clock);
