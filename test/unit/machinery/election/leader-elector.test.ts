@@ -825,7 +825,9 @@ test('a process whose caches filled long before it could read the lease assumes 
 test('a process that finds no lease while its caches fill, and then creates it, assumes nothing', async () => {
   const { clock, server } = aWorld();
   let rollbacks = 0;
-  const first = new Contender('a', server, clock, { onRollback: () => (rollbacks += 1) });
+  const contact = new ApiContact(clock);
+  contact.answered();
+  const first = new Contender('a', server, clock, { contact, onRollback: () => (rollbacks += 1) });
   const filling = new AbortController();
   const observing = first.elector.observe(filling.signal);
   await clock.advance(60_000);
