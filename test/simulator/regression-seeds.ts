@@ -310,6 +310,31 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: a place was free for 0.15 s, until a pod landed on the empty node, and a drill asked each second',
   },
+  {
+    seed: 800001544,
+    found:
+      'a watch of leases had stalled for 30 s when etcd was restored from a backup of before that: nodes whose renewals were lost with the storage became Unknown at once',
+  },
+  {
+    seed: 800001579,
+    found:
+      'nothing in the controller: settings changed ten times within a minute, and each time what had failed was tried again at once',
+  },
+  {
+    seed: 800002254,
+    found:
+      'nothing in the controller: a policy with flapping was removed while the write that keeps a node was under way, and the checker counted no recovery',
+  },
+  {
+    seed: 800005688,
+    found:
+      'nothing in the controller: a pod that had completed before the drill was deleted for its age, and the drill counted from its own beginning',
+  },
+  {
+    seed: 800007848,
+    found:
+      'a pause between two requests to the Eviction API that failed counted as time in which the budget was asked: the pod was deleted too early',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

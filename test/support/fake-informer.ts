@@ -76,6 +76,11 @@ export class FakeInformer<T> implements Informer<T>, StoreReader<T> {
     this.#notify(previous === undefined ? { kind: 'added', key, object } : { kind: 'modified', key, object, previous });
   }
 
+  /** As a list does after which every object counts as changed. */
+  repeatAll(): void {
+    for (const [key, object] of this.#items) this.set(key, object);
+  }
+
   delete(key: string): void {
     const object = this.#items.get(key);
     if (object === undefined) return;

@@ -87,6 +87,7 @@ export class StageWorld implements World {
         isHeld: () => false,
         isKnown: () => false,
         isMarked: () => false,
+        isBeforeMark: () => false,
         noteMarked: () => undefined,
         forgetPod: () => undefined,
         queuedNodes: () => [],

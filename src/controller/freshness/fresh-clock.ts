@@ -77,6 +77,15 @@ export class FreshClock {
   }
 
   /**
+   * The storage may have lost heartbeats that no watch had delivered: the clock stands still, so that every node can renew its lease
+   * once. `nowMs` is the current time.
+   */
+  restored(nowMs: number): void {
+    this.#credit(this.#seenSinceContact(nowMs));
+    this.#observingUntilMs = Math.max(this.#observingUntilMs, nowMs + this.#limits.observeMs);
+  }
+
+  /**
    * A complete live list contains everything stored by then: a heartbeat since the previous list would be in it,
    * whatever contact there was in between. But nodes may have been unable to renew for a part of that time, and what a
    * list contains was renewed at some time in it. So the credit is limited to what keeps a renewing node well within

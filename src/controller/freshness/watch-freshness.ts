@@ -53,6 +53,8 @@ export class WatchFreshness implements Freshness {
   readonly #podsStale = new StaleTime();
   /** Or when the API server did not answer last. */
   #podsRequestedAtMs = -Infinity;
+  /** The restore of the storage that the clock has stood still for. */
+  #restoredAtMs: number | undefined;
   /** When the watches of nodes and leases were last seen open. */
   #openAtMs = -Infinity;
   /** When the first and the last successful probe since then were sent. */
@@ -172,12 +174,20 @@ export class WatchFreshness implements Freshness {
    */
   #notice(): void {
     const nowMs = this.#monotonicMs();
+    this.#noticeRestore(nowMs);
     if (!this.#streamsOpen() || this.#isBehind()) return;
     if (nowMs - this.#openAtMs <= this.#clock.contactMsMax)
       for (const atMs of this.#answeredWhileClosed) this.#clock.contact(atMs);
     this.#answeredWhileClosed = [];
     this.#openAtMs = nowMs;
     this.#clock.contact(Math.min(this.#frameAtMs() ?? -Infinity, nowMs));
+  }
+
+  #noticeRestore(nowMs: number): void {
+    const { restoredAtMs } = this.#options.leases.status();
+    if (restoredAtMs === this.#restoredAtMs) return;
+    this.#restoredAtMs = restoredAtMs;
+    this.#clock.restored(nowMs);
   }
 
   /** Time of the last lease frame, while the watches are open and not behind. */

@@ -31,6 +31,7 @@ type PodMarkingSlots = Pick<
   | 'isHeld'
   | 'isKnown'
   | 'isMarked'
+  | 'isBeforeMark'
   | 'noteMarked'
   | 'forgetPod'
   | 'queuedNodes'
@@ -171,7 +172,13 @@ export class PodMarker {
     if (change.kind === 'deleted') this.#forgetPod(change.object);
     else if (change.kind === 'added' || change.previous.nodeName !== change.object.nodeName)
       this.#evaluateNew(change.object);
-    else if (isUndone(change.previous, change.object)) this.#evaluateUndone(change.object);
+    else if (this.#isUndone(change.previous, change.object)) this.#evaluateUndone(change.object);
+  }
+
+  /** A list that repeats a pod as it was shows a mark undone only at a version of before it: what its kubelet posted later stays. */
+  #isUndone({ resourceVersion: before }: PodView, pod: PodView): boolean {
+    if (before === pod.resourceVersion) return this.#options.slots.isBeforeMark(pod);
+    return areComparable(before, pod.resourceVersion) && isOlder(pod.resourceVersion, before);
   }
 
   /** A restore of etcd may have undone its mark, which its version shows only until that passes the one of the mark. */
@@ -269,10 +276,6 @@ export class PodMarker {
     this.#newlyBound.delete(key);
     return forget;
   }
-}
-
-function isUndone({ resourceVersion: before }: PodView, { resourceVersion }: PodView): boolean {
-  return areComparable(before, resourceVersion) && !isOlder(before, resourceVersion);
 }
 
 /**

@@ -103,6 +103,12 @@ export class PodMarkingQueues {
     this.#ensureSilence(nodeName).marked.set(uid, { before: resourceVersion, atMs: this.#options.clock.monotonicMs() });
   }
 
+  /** Whether it was marked, and this version of it is not later than the one that was. */
+  isBeforeMark({ nodeName, uid, resourceVersion }: MarkedPod): boolean {
+    const mark = this.#silences.get(nodeName)?.marked.get(uid);
+    return mark !== undefined && !isOlder(mark.before, resourceVersion);
+  }
+
   /** Forgets a pod that no longer exists. */
   forgetPod({ nodeName, uid }: Pick<PodView, 'nodeName' | 'uid'>): void {
     this.#silences.get(nodeName)?.marked.delete(uid);

@@ -64,6 +64,8 @@ export interface RemovalWait {
   readonly responder?: WaitedResponder & { readonly deletedAtMs: number };
 }
 
+type FailedRequest = Extract<WriteOutcome, { result: 'failed' }>;
+
 /** Rules without policies: pods are deleted at once. */
 export const deleteAtOnce: RemovalRules = {
   evictReachableOf: () => undefined,
@@ -127,8 +129,8 @@ export class RemovalPace {
   }
 
   #tryBy(by: RemovalMethod, key: string, eviction: TimedEviction): RemovalAnswer {
-    const { node, refused, evictAt } = eviction;
-    const waitMs = by === 'evict' && refused !== undefined ? refused.retryAtMs - this.#nowMs() : 0;
+    const { node, evictAt } = eviction;
+    const waitMs = by === 'evict' ? this.#retryInMs(eviction) : 0;
     if (waitMs > 0) return this.#waitFor(key, Math.min(waitMs, checkAgainMs));
     if (by === 'evict' && !this.#slots.tryTake(key)) return this.#waitFor(key, checkAgainMs);
     const rate = evictAt.forHealth ? this.#options.rules.deletionRateOf(node) : undefined;
@@ -143,6 +145,12 @@ export class RemovalPace {
       return { kind: 'wait', checkAgainMs: answer.ms };
     }
     return { kind: 'go', by, evictAt, returnToken: answer.returnToken };
+  }
+
+  /** Not positive: the Eviction API may be asked now. */
+  #retryInMs({ refused, failed }: TimedEviction): number {
+    const retryAtMs = Math.max(refused?.retryAtMs ?? -Infinity, failed?.retryAtMs ?? -Infinity);
+    return retryAtMs - this.#nowMs();
   }
 
   /** The pod is held by something else: others are served before it, and it keeps its place. */
@@ -165,8 +173,20 @@ export class RemovalPace {
   conclude(pod: PodView, eviction: TimedEviction, { by, evictAt }: Removal, outcome: WriteOutcome): void {
     if (by === 'evict') eviction.asked = noteRequest(eviction.asked, outcome);
     if (outcome.result === 'refused') this.#refuse(pod, eviction, outcome);
+    if (by === 'evict' && outcome.result === 'failed') eviction.failed = this.#retryOf(eviction, outcome);
     const isDeleted = by === 'delete' && outcome.result === 'written' && evictAt.forHealth;
     if (isDeleted && eviction.refused !== undefined) this.#noteDeletion(pod, eviction, eviction.refused);
+  }
+
+  /**
+   * When to ask again after a failure. Until then the pod is looked at as often as any other that waits: its node may become unreachable, or
+   * a hold begin, which the time for which its budget can be asked does not contain.
+   */
+  #retryOf({ failed }: TimedEviction, { reason, retryAfterMs = 0 }: FailedRequest): TimedEviction['failed'] {
+    if (reason === 'conflict' || reason === 'aborted') return undefined;
+    const requests = failed?.requests ?? 0;
+    const delayMs = Math.min(retryDelaysMs.min * 2 ** requests, retryDelaysMs.max);
+    return { retryAtMs: this.#nowMs() + Math.max(delayMs, retryAfterMs), requests: requests + 1 };
   }
 
   /** The Eviction API did not evict the pod. */
@@ -180,6 +200,7 @@ export class RemovalPace {
     meter.add(evictionsRefused, 1, { reason: why });
     if (eviction.refused?.why !== why)
       decisions.note({ kind: 'eviction-refused', pod: podKey(pod), node: pod.nodeName, why, message }, pod.uid);
+    eviction.failed = undefined;
     eviction.refused = { why, message, sinceMs, retryAtMs, requests: requests + 1 };
   }
 

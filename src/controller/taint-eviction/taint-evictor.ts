@@ -449,7 +449,7 @@ export class TaintEvictor {
   async #evict(pod: PodView, eviction: TimedEviction, removal: Removal): Promise<WorkOutcome> {
     const outcome = await this.#requests.send(pod, eviction, removal);
     if (this.#isGoneOtherwise(pod, outcome)) this.#noteCancelled(podKey(pod), eviction, 'pod-gone');
-    return outcome === 'reason-gone' ? { next: 'requeue', afterMs: 0 } : this.#after(pod, removal.evictAt, outcome);
+    return outcome === 'reason-gone' ? { next: 'requeue', afterMs: 0 } : this.#after(pod, removal, outcome);
   }
 
   /** The pod was removed, and not by this request. */
@@ -466,8 +466,8 @@ export class TaintEvictor {
     return this.#timed.get(podKey(pod)) !== eviction || this.#holds.reasonFor(eviction, evictAt) !== undefined;
   }
 
-  #after(pod: PodView, evictAt: EvictAt, outcome: WriteOutcome): WorkOutcome {
-    if (outcome.result === 'failed') return retryLater(outcome);
+  #after(pod: PodView, { by, evictAt }: Removal, outcome: WriteOutcome): WorkOutcome {
+    if (outcome.result === 'failed') return by === 'evict' ? retryEviction(outcome) : retryLater(outcome);
     if (outcome.result === 'not-leader') return forget;
     if (outcome.result === 'refused') return { next: 'requeue', afterMs: 0 };
     if (outcome.result === 'unwanted' || outcome.result === 'held')
@@ -489,6 +489,12 @@ export class TaintEvictor {
   #publish(): void {
     this.#options.meter.set(evictionsScheduled, this.#timed.size);
   }
+}
+
+/** The time of the next request to the Eviction API is kept with the eviction, except after a conflict and an abort. */
+function retryEviction(outcome: Extract<WriteOutcome, { result: 'failed' }>): WorkOutcome {
+  const isPaced = outcome.reason !== 'conflict' && outcome.reason !== 'aborted';
+  return isPaced ? { next: 'requeue', afterMs: 0 } : retryLater(outcome);
 }
 
 function isSameDeadline(a: EvictAt, b: EvictAt): boolean {

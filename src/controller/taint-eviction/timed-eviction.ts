@@ -38,6 +38,8 @@ export interface TimedEviction {
   asked: AskedTime;
   /** Undefined while the Eviction API has not refused the pod. */
   refused?: RefusedEviction | undefined;
+  /** Requests to the Eviction API that failed in a row, without an answer about the pod. */
+  failed?: { readonly retryAtMs: number; readonly requests: number } | undefined;
   /** The last live read in place of a late cache did not confirm the taint. */
   unconfirmed?: boolean;
 }

@@ -176,8 +176,8 @@ export class LeaseContender {
     const nowMs = this.#options.clock.monotonicMs();
     this.#observe(observeLease(this.#observed, current, nowMs));
     this.#lease = current;
-    if (current === undefined) this.#continuity.observeMissing();
-    else this.#checkContinuity(current);
+    if (current !== undefined) this.#checkContinuity(current);
+    else if (this.#continuity.observeMissing()) this.#options.onRollback?.();
     return nowMs;
   }
 

@@ -1,6 +1,6 @@
 import type { Lease } from '../api/lease.ts';
 import { isOlder } from '../api/resource-version.ts';
-import { formatMicroTime } from '../api/timestamps.ts';
+import { formatMicroTime, parseTimestamp } from '../api/timestamps.ts';
 import { type Clock, elapsedMs, type Instant, instantOf } from '../ports/clock.ts';
 import type { ApiContact } from '../supervision/api-contact.ts';
 import { restoreMarkOf } from './build-lease.ts';
@@ -14,6 +14,9 @@ interface ContinuityOptions {
 
 /** A proxy that answers from an old state now and then must not cause one list of everything after the other. */
 const restoresMsMin = 10_000;
+
+/** Between the clock of the leader that left a mark and that of this process. */
+const markSkewMs = 5_000;
 
 interface SeenVersion {
   readonly lease: Lease;
@@ -70,23 +73,26 @@ export class StorageContinuity {
     const seen = this.#toSeen(lease, writtenOn);
     const isMarked = this.#takeMark(lease, seen.at);
     const isBack = before !== undefined && isOlder(seen.version, before.version);
-    const isRestored = isBack || (before !== undefined && isMarked);
+    const isRestored = isBack || isMarked;
     // The version before is kept, so that what is too soon now is reported by a later response.
     if (isRestored && this.#sinceRestoreMs(seen.at) < restoresMsMin) return false;
     this.#seen = seen;
-    if (isRestored) return this.#restored(seen.at, isBack);
+    if (isRestored) return this.#found(seen.at, isBack);
     return before === undefined ? this.#isLateStart(seen.at) : this.#noticeGap(before, seen, writtenOn);
   }
 
   /** What the process has received until it saw the lease may be of a history of which it has seen no version. */
   #isLateStart(at: Instant): boolean {
     const sinceMs = Math.max(this.#contact.firstAnsweredAtMs, this.#missingAtMs);
-    return at.monotonicMs - sinceMs > this.#gapMsMax && this.#restored(at, false);
+    return at.monotonicMs - sinceMs > this.#gapMsMax && this.#assumed();
   }
 
-  /** To be called with each answer that there is no lease: a process that waits for the first one has read it all the time. */
-  observeMissing(): void {
-    this.#missingAtMs = this.#clock.monotonicMs();
+  /** To be called with each answer that there is no lease: a process that waits for the first one has read it all the time. True as above. */
+  observeMissing(): boolean {
+    const at = instantOf(this.#clock);
+    const isLate = this.#seen === undefined && this.#isLateStart(at);
+    this.#missingAtMs = at.monotonicMs;
+    return isLate;
   }
 
   #toSeen(lease: Lease, writtenOn: string | undefined): SeenVersion {
@@ -101,7 +107,7 @@ export class StorageContinuity {
   /** True: the storage may have been restored in the gap, and nothing can show it. */
   #noticeGap(before: SeenVersion, { version, at }: SeenVersion, writtenOn?: string): boolean {
     if (elapsedMs(before.at, at) <= this.#gapMsMax) return false;
-    if (before.at.monotonicMs - before.sinceMs > this.#unrenewedMsMax) return this.#restored(at, false);
+    if (before.at.monotonicMs - before.sinceMs > this.#unrenewedMsMax) return this.#assumed();
     // A lease that is, or was replaced, at the version that was seen before proves the history.
     const isProven = [version, writtenOn].includes(before.version);
     if (!isProven) this.#unverified ??= { lease: before.lease, sinceMs: at.monotonicMs };
@@ -117,14 +123,19 @@ export class StorageContinuity {
     const at = instantOf(this.#clock);
     if (history === 'no-answer' && at.monotonicMs - this.#unverified.sinceMs <= this.#gapMsMax) return false;
     this.#unverified = undefined;
-    return history !== 'same' && this.#restored(at, false);
+    return history !== 'same' && this.#assumed();
   }
 
-  #restored({ monotonicMs, wallMs }: Instant, isOwnFinding: boolean): true {
+  /** Not a finding: what shows a restore soon after it is one more. */
+  #assumed(): true {
     this.#unverified = undefined;
+    return true;
+  }
+
+  #found({ monotonicMs, wallMs }: Instant, isOwnFinding: boolean): true {
     this.#restoredAtMs = monotonicMs;
     if (isOwnFinding) this.#mark = formatMicroTime(wallMs);
-    return true;
+    return this.#assumed();
   }
 
   /** Whether the lease has another mark than before, and not of a restore that this process has just noticed itself. */
@@ -132,7 +143,13 @@ export class StorageContinuity {
     const mark = restoreMarkOf(lease);
     if (mark === undefined || mark === this.#mark) return false;
     this.#mark = mark;
-    return this.#sinceRestoreMs(at) > this.#gapMsMax;
+    return this.#seen === undefined ? this.#isSinceStart(mark, at) : this.#sinceRestoreMs(at) > this.#gapMsMax;
+  }
+
+  /** The first lease has a mark that may be younger than what this process has received. */
+  #isSinceStart(mark: string, { monotonicMs, wallMs }: Instant): boolean {
+    const startedWallMs = wallMs - (monotonicMs - this.#contact.firstAnsweredAtMs);
+    return (parseTimestamp(mark) ?? -Infinity) >= startedWallMs - markSkewMs;
   }
 
   #sinceRestoreMs({ monotonicMs }: Instant): number {

@@ -35,6 +35,8 @@ export interface InformerStatus {
    * before.
    */
   readonly lastListSentAtMs?: number | undefined;
+  /** When it was last noticed, or listed, that the storage was restored from a backup, or may have been; undefined: never. */
+  readonly restoredAtMs?: number | undefined;
   readonly consecutiveFailures: number;
   readonly resourceVersion: string;
   readonly lastError: string | undefined;

@@ -182,6 +182,7 @@ export class Reflector<T extends object> {
 
   #startOver(request: RelistRequest): void {
     const isListing = isConsistent(this.#step);
+    if (request === 'rolled-back') this.record.restored();
     if (isListing && request === 'requested') return;
     // A list after a restore is not dropped, and one for any other reason may be.
     if (this.#request === undefined || request === 'rolled-back') this.#request = request;
@@ -327,7 +328,9 @@ export class Reflector<T extends object> {
     meter.add(reflectorLists, 1, this.#labels);
     meter.observe(reflectorListDuration, this.#stepAgeMs() / 1_000, this.#labels);
     meter.observe(reflectorListItems, objects.size, this.#labels);
-    replace(objects, !isRestored && this.#isOneHistory());
+    const isSameHistory = !isRestored && this.#isOneHistory();
+    if (!isSameHistory) this.record.restored();
+    replace(objects, isSameHistory);
     this.record.listed(version, sentAtMs);
     this.#failures = { version, count: 0 };
     const isAsRequested = sentAtMs !== undefined && (isRestored || !this.#mayPrecedeRestore);

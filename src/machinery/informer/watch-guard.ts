@@ -88,6 +88,7 @@ export class StreamRecord implements InformerStatus {
   lastFrameAtMs: number | undefined;
   lastListAtMs: number | undefined;
   lastListSentAtMs: number | undefined;
+  restoredAtMs: number | undefined;
   consecutiveFailures = 0;
   resourceVersion = '';
   /** When it was at this version, at the latest. */
@@ -116,6 +117,10 @@ export class StreamRecord implements InformerStatus {
     this.synced = true;
     this.reached(resourceVersion);
     this.enter('watching');
+  }
+
+  restored(): void {
+    this.restoredAtMs = this.#clock.monotonicMs();
   }
 
   reached(resourceVersion: string): void {

@@ -202,6 +202,19 @@ test('a mark that a restore of etcd undid is made again, also where the pod has 
   assert.equal(world.podReady('p-0'), 'False');
 });
 
+test('lists that repeat every pod as it was, as after a restore that was only assumed, contradict no kubelet a second time', async () => {
+  await using world = aWorldWithPods();
+  await world.start().silentFor(60, 'a-0');
+  for (let left = 3; left > 0; left -= 1) {
+    kubeletPostsReady(world);
+    await world.advance(10);
+    world.pods.repeatAll();
+    await world.advance(10);
+  }
+  assertMarked(world, 1);
+  assert.deepEqual(areReady(world), [true]);
+});
+
 test('a pod that is bound later in the same silence is marked, and those before it are not marked again', async () => {
   await using world = aWorldWithPods();
   await world.start().silentFor(60, 'a-0');

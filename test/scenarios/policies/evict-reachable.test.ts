@@ -89,6 +89,24 @@ test('after the timeout, which counts from when it was due, the pod is deleted',
   assert.ok(budget.asked.every((at, place) => at - (budget.asked[place - 1] ?? dueAt) <= 31));
 });
 
+test('a pause between two requests that fail is no time in which the budget was asked', async () => {
+  await using world = aWorld();
+  const budget = new Budget(world);
+  budget.error = new ApiError({ reason: 'too-many-requests', code: 429, message: 'try again later' });
+  await world.advance(1);
+  world.post('a-0', 'False');
+  await world.advance(60);
+  const dueAt = taintedAt(world, 'a-0');
+  assert.ok(budget.asked.length >= 8 && budget.asked.length <= 12, `with a backoff: ${budget.asked.length}`);
+  world.changeOptions({ paused: true });
+  await world.advance(12);
+  world.changeOptions({ paused: false });
+  await world.advance(timeoutSeconds);
+  assert.deepEqual(removals(world), ['delete web']);
+  const lateBy = (world.evictedAtSeconds('web') ?? NaN) - dueAt - timeoutSeconds - 12;
+  assert.ok(lateBy >= -0.1 && lateBy <= 2.2, `${lateBy} s`);
+});
+
 test('the timeout of the controller applies where the policy sets none', async () => {
   const policies = [aPolicy({ evictReachable: { timeoutMs: undefined } })];
   await using world = aWorld({ policies, evictReachableTimeoutMs: 40_000 });

@@ -10,6 +10,8 @@ import type { Report } from './violation.ts';
 
 /** Maximum time until a taint is removed, as in the recovery checker. */
 const removedMsMax = 180_000;
+/** Maximum time for which a write is under way. */
+const underWayMs = 5_000;
 /** After a restore of etcd a recovery may have been observed that the storage does not have. */
 const restoredMs = 300_000;
 
@@ -74,8 +76,16 @@ export class FlappingChecker {
     }
     if (hasHealthTaint(node) || !this.#impaired.delete(name)) return;
     // As when it registered: no recovery counts without a policy that says so.
-    if (this.#world.config.policies.every(({ flapping }) => flapping === undefined)) return;
+    if (!this.#hadRule()) return;
     this.#recoveries.set(name, (this.#recoveries.get(name) ?? 0) + 1);
+  }
+
+  /** Moments ago: a write that was decided by settings which were replaced since arrives later. */
+  #hadRule(): boolean {
+    const { timeline, settings } = this.#world;
+    const current = settings.findLastIndex(({ fromMs }) => fromMs <= timeline.nowMs - underWayMs);
+    const recent = settings.slice(Math.max(0, current));
+    return recent.some(({ options }) => options.policies.some(({ flapping }) => flapping !== undefined));
   }
 
   #forget(name: string): void {

@@ -18,6 +18,8 @@ import type { Report } from './violation.ts';
 /** Requests for one object and purpose within the window: more of them do not back off. */
 const repeatsMax = 60;
 const repeatsWindowMs = 60_000;
+/** Changed settings are a reason to try again at once: what failed is retried so often within a second, before it backs off as before. */
+const triesPerChange = 5;
 /** Clocks drift, and what is sent at the deadline is sent before it. */
 const marginMs = 100;
 
@@ -109,7 +111,8 @@ export class RequestChecker {
     const times = (this.#repeats.get(key) ?? []).filter((atMs) => atMs > nowMs - repeatsWindowMs);
     times.push(nowMs);
     this.#repeats.set(key, times);
-    if (times.length > repeatsMax)
+    const changes = this.#world.settings.filter(({ fromMs }) => fromMs > nowMs - repeatsWindowMs).length;
+    if (times.length > repeatsMax + triesPerChange * changes)
       this.#report('retries-back-off', line.name, `${describe(line)} ${times.length} times within a minute`);
   }
 

@@ -45,7 +45,9 @@ function findMistimed(pods: readonly PodRecord[], ageMs: number, { slackMs, span
     const byMs = dueMs + roundMs + slackMs;
     const atMs = deletion?.atMs ?? Infinity;
     const about = `completed at ${seconds(overMs)}, kept for ${seconds(ageMs)}`;
-    if (atMs < dueMs - slackMs) return [{ subject, text: `deleted at ${seconds(atMs)}, ${about}` }];
+    // One that was complete when the drill began had completed at any time before.
+    if (overMs > span.fromMs && atMs < dueMs - slackMs)
+      return [{ subject, text: `deleted at ${seconds(atMs)}, ${about}` }];
     return byMs < span.untilMs && atMs > byMs ? [{ subject, text: `not deleted at ${seconds(byMs)}, ${about}` }] : [];
   });
 }

@@ -82,6 +82,18 @@ test('after the start it is stale before the first contact; a recent one counts,
   assert.equal(fresh.awaitsFirstContact(), false);
 });
 
+test('after a restore it stands still until every node can have renewed, and loses nothing from before', () => {
+  const fresh = new FreshClock(() => limits, 0);
+  fresh.contact(2_000);
+  fresh.restored(3_000);
+  const observedMs = 3_000 + limits.observeMs;
+  for (let atMs = 4_000; atMs < observedMs; atMs += 2_000) fresh.contact(atMs);
+  assert.deepEqual([fresh.isObserving(observedMs - 1), fresh.nowMs(observedMs)], [true, 3_000]);
+  for (let atMs = observedMs; atMs <= 30_000; atMs += 1_000) fresh.contact(atMs);
+  assert.equal(fresh.nowMs(30_000), 30_000 - limits.observeMs);
+  assert.equal(fresh.staleMs(30_000), limits.observeMs);
+});
+
 test('between two lists at most the limit counts: in a longer time nodes may have been unable to renew', () => {
   const freshness = new FreshClock(() => limits, 0);
   freshness.listed(1_000, 1_000);
@@ -139,7 +151,7 @@ test('a heartbeat that arrives before a list of an earlier contact is credited h
 
 const aMove = fc.record({
   waitMs: fc.nat(30_000),
-  kind: fc.constantFrom('contact', 'listed', 'none'),
+  kind: fc.constantFrom('contact', 'listed', 'restored', 'none'),
   agoMs: fc.nat(15_000),
 });
 
@@ -154,6 +166,7 @@ test('with lists and contacts in any order it never goes back, never outruns the
         const creditableMs = freshness.creditableMs(nowMs);
         if (kind === 'contact') freshness.contact(nowMs);
         if (kind === 'listed') freshness.listed(nowMs - agoMs, nowMs);
+        if (kind === 'restored') freshness.restored(nowMs);
         const after = freshness.nowMs(nowMs);
         assert.ok(after >= before);
         assert.ok(after <= nowMs + 1e-6);

@@ -12,17 +12,25 @@ class Stream extends FakeInformer<unknown> {
   }
 }
 
+class RestoredStream extends Stream {
+  restoredAtMs: number | undefined;
+
+  override status(): InformerStatus {
+    return { ...super.status(), restoredAtMs: this.restoredAtMs };
+  }
+}
+
 type Options = ConstructorParameters<typeof WatchFreshness>[0];
 
 function aFreshness(
   clock: ManualClock,
-  options: Pick<Options, 'live' | 'reopen' | 'onRollback'> & Partial<Pick<Options, 'nodes'>>,
+  options: Pick<Options, 'live' | 'reopen' | 'onRollback'> & Partial<Pick<Options, 'nodes' | 'leases'>>,
 ): WatchFreshness {
   return new WatchFreshness({
     nodes: new Stream('nodes'),
+    leases: new Stream('leases'),
     ...options,
     options: { current: () => ({ nodeMonitorGracePeriodMs: 40_000, staleWatchHoldMs: 60_000 }) },
-    leases: new Stream('leases'),
     pods: new Stream('pods'),
     decisions: { note: () => undefined },
     recorder: new RecordingRecorder(),
@@ -115,3 +123,24 @@ for (const [closedMs, stalls] of [
     await clock.advance(0);
     await running;
   });
+
+test('after a restore of etcd no time counts until every node can have renewed its lease, once for each restore', async () => {
+  const clock = new ManualClock();
+  const stop = new AbortController();
+  const leases = new RestoredStream('leases');
+  const live = { probe: () => Promise.resolve('900') };
+  const freshness = aFreshness(clock, { live, leases, reopen: () => undefined, onRollback: () => undefined });
+  const running = freshness.run(stop.signal);
+  await clock.advance(60_000);
+  leases.restoredAtMs = clock.monotonicMs() - 500;
+  const restoredMs = freshness.nowMs();
+  assert.equal(freshness.staleness(), 'observing');
+  await clock.advance(10_000);
+  assert.equal(freshness.nowMs(), restoredMs);
+  await clock.advance(10_000);
+  assert.equal(freshness.nowMs(), restoredMs + 10_000);
+  assert.equal(freshness.staleness(), undefined);
+  stop.abort();
+  await clock.advance(0);
+  await running;
+});

@@ -838,6 +838,75 @@ test('a process that finds no lease while its caches fill, and then creates it, 
   assert.deepEqual([server.holder, rollbacks], ['a', 0]);
 });
 
+test('a process that could not read the lease for long and then finds none assumes a restore, once', async () => {
+  const { clock, server } = aWorld();
+  let rollbacks = 0;
+  const contact = new ApiContact(clock);
+  const alone = new Contender('a', server, clock, { contact, onRollback: () => (rollbacks += 1) });
+  alone.link.cut = true;
+  contact.answered();
+  alone.start();
+  await clock.advance(60_000);
+  assert.equal(rollbacks, 0);
+  alone.link.cut = false;
+  await clock.advance(60_000);
+  assert.deepEqual([server.holder, rollbacks], ['a', 1]);
+});
+
+/** Who reports, where a process reads the lease for the first time 10 s after its first answer, and etcd was restored so long after that. */
+async function reportsOfFirstLease(restoredMs: number): Promise<readonly string[]> {
+  const { clock, server } = aWorld();
+  const reports: string[] = [];
+  new Contender('leader', server, clock, { onRollback: () => reports.push('leader') }).start();
+  await clock.advance(20_000);
+  const backup = server.read();
+  const contact = new ApiContact(clock);
+  const late = new Contender('late', server, clock, { contact, onRollback: () => reports.push('late') });
+  late.link.cut = true;
+  await clock.advance(10_000);
+  const observing = late.elector.observe(late.stop.signal);
+  if (restoredMs < 0) server.restore(backup);
+  await clock.advance(Math.max(0, -restoredMs));
+  contact.answered();
+  await clock.advance(Math.max(0, restoredMs));
+  if (restoredMs >= 0) server.restore(backup);
+  await clock.advance(10_000 - Math.max(0, restoredMs));
+  late.link.cut = false;
+  await clock.advance(60_000);
+  late.stop.abort();
+  await observing;
+  return reports;
+}
+
+test('a mark in the first lease counts if it is younger than the first answer to this process', async () => {
+  assert.deepEqual(await reportsOfFirstLease(1_000), ['leader', 'late']);
+  assert.deepEqual(await reportsOfFirstLease(-20_000), ['leader']);
+});
+
+test('a restore soon after one was only assumed is found, and marked', async () => {
+  const { clock, server } = aWorld();
+  const old = new Contender('old', server, clock).start();
+  await clock.advance(5_000);
+  old.stop.abort();
+  await clock.advance(20_000);
+  let rollbacks = 0;
+  const contact = new ApiContact(clock);
+  const late = new Contender('late', server, clock, { contact, onRollback: () => (rollbacks += 1) });
+  late.link.cut = true;
+  contact.answered();
+  late.start();
+  await clock.advance(20_000);
+  late.link.cut = false;
+  for (let seconds = 0; server.holder !== 'late' && seconds < 10; seconds += 1) await clock.advance(1_000);
+  assert.deepEqual([server.holder, rollbacks], ['late', 1]);
+  const backup = server.read();
+  await clock.advance(3_000);
+  server.restore(backup);
+  await clock.advance(3_000);
+  assert.equal(rollbacks, 2);
+  assert.notEqual(server.lease?.metadata.annotations?.['nodelifecycle/storage-restored-at'], undefined);
+});
+
 test('a process that was not answered at all before it read the lease has nothing from before a restore', async () => {
   const { clock, server } = aWorld();
   let rollbacks = 0;

@@ -473,9 +473,16 @@ describe('an informer that lists again', () => {
 
   test('after a restore of etcd the state is listed even right after another list', async () => {
     await world.synced('n1', 'n2');
+    assert.equal(world.informer.status().restoredAtMs, undefined);
     world.informer.noticeRollback();
-    await world.clock.advance(0);
+    assert.equal(world.informer.status().restoredAtMs, world.clock.monotonicMs());
+    await world.clock.advance(1_000);
     await answerRestored(world.api.nextList());
+    assert.equal(
+      world.informer.status().restoredAtMs,
+      world.clock.monotonicMs(),
+      'what was renewed until then is lost too',
+    );
     assert.equal(world.relists('rolled-back'), 1);
   });
 

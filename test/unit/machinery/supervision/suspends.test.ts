@@ -32,6 +32,23 @@ test('a suspend of the machine shows on the wall clock only, and counts once', a
   assert.equal(await suspended(-16_000), 0);
 });
 
+test('suspends that come one after the other count once a minute, and the last one too', async () => {
+  const count = await counted(async (clock) => {
+    for (let step = 0; step < 30; step += 1) {
+      clock.jumpWall(16_000);
+      await clock.advance(20_000);
+    }
+  });
+  assert.equal(count, 10);
+  const twice = await counted(async (clock) => {
+    clock.jumpWall(16_000);
+    await clock.advance(10_000);
+    clock.jumpWall(16_000);
+    await clock.advance(120_000);
+  });
+  assert.equal(twice, 2);
+});
+
 test('a stop of the process shows on both clocks: its timer ends late', async () => {
   const late = new ManualClock();
   const clock = {
