@@ -335,6 +335,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a pause between two requests to the Eviction API that failed counted as time in which the budget was asked: the pod was deleted too early',
   },
+  {
+    seed: 810001545,
+    found:
+      'nothing in the controller: completed pods that no policy keeps held the place of their silent node until they were deleted, and a drill took it for empty',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

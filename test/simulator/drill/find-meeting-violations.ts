@@ -244,10 +244,13 @@ function hasEvictable(context: DrillContext, node: string, atMs: number): boolea
   return podsAt(context, node, atMs).some(({ tolerations }) => !toleratesForever(tolerations, taint));
 }
 
-function podsAt(context: DrillContext, node: string, atMs: number): readonly PodRecord[] {
-  return podsOf(context, [node]).filter(
-    ({ createdMs, deletion, goneMs }) =>
-      createdMs <= atMs && Math.min(deletion?.atMs ?? Infinity, goneMs ?? Infinity) > atMs,
+/** Completed ones too: no policy of these drills keeps them. */
+function podsAt({ record }: DrillContext, node: string, atMs: number): readonly PodRecord[] {
+  return [...record.pods.values()].filter(
+    (pod) =>
+      pod.node === node &&
+      pod.createdMs <= atMs &&
+      Math.min(pod.deletion?.atMs ?? Infinity, pod.goneMs ?? Infinity) > atMs,
   );
 }
 
