@@ -68,7 +68,7 @@ export class FreshClock {
     if (atMs > this.#contactAtMs - this.#limits.contactMsMax) this.#awaitsFirst = false;
     if (atMs <= this.#contactAtMs) return;
     const seenMs = this.#seenSinceContact(atMs);
-    if (this.isOutOfContact(atMs)) this.#observingUntilMs = atMs + this.#limits.observeMs;
+    if (this.isOutOfContact(atMs)) this.#observeUntil(atMs + this.#limits.observeMs);
     this.#seenMs += seenMs;
     this.#staleMs += atMs - this.#contactAtMs - seenMs;
     this.#contactAtMs = atMs;
@@ -82,7 +82,11 @@ export class FreshClock {
    */
   restored(nowMs: number): void {
     this.#credit(this.#seenSinceContact(nowMs));
-    this.#observingUntilMs = Math.max(this.#observingUntilMs, nowMs + this.#limits.observeMs);
+    this.#observeUntil(nowMs + this.#limits.observeMs);
+  }
+
+  #observeUntil(atMs: number): void {
+    this.#observingUntilMs = Math.max(this.#observingUntilMs, atMs);
   }
 
   /**

@@ -106,7 +106,8 @@ export class PodMarkingQueues {
   /** Whether it was marked, and this version of it is not later than the one that was. */
   isBeforeMark({ nodeName, uid, resourceVersion }: MarkedPod): boolean {
     const mark = this.#silences.get(nodeName)?.marked.get(uid);
-    return mark !== undefined && !isOlder(mark.before, resourceVersion);
+    if (mark === undefined || !areComparable(mark.before, resourceVersion)) return false;
+    return !isOlder(mark.before, resourceVersion);
   }
 
   /** Forgets a pod that no longer exists. */

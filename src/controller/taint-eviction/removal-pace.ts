@@ -173,7 +173,7 @@ export class RemovalPace {
   conclude(pod: PodView, eviction: TimedEviction, { by, evictAt }: Removal, outcome: WriteOutcome): void {
     if (by === 'evict') eviction.asked = noteRequest(eviction.asked, outcome);
     if (outcome.result === 'refused') this.#refuse(pod, eviction, outcome);
-    if (by === 'evict' && outcome.result === 'failed') eviction.failed = this.#retryOf(eviction, outcome);
+    if (by === 'evict' && outcome.result === 'failed') this.#noteFailure(pod, eviction, outcome);
     const isDeleted = by === 'delete' && outcome.result === 'written' && evictAt.forHealth;
     if (isDeleted && eviction.refused !== undefined) this.#noteDeletion(pod, eviction, eviction.refused);
   }
@@ -182,11 +182,14 @@ export class RemovalPace {
    * When to ask again after a failure. Until then the pod is looked at as often as any other that waits: its node may become unreachable, or
    * a hold begin, which the time for which its budget can be asked does not contain.
    */
-  #retryOf({ failed }: TimedEviction, { reason, retryAfterMs = 0 }: FailedRequest): TimedEviction['failed'] {
-    if (reason === 'conflict' || reason === 'aborted') return undefined;
-    const requests = failed?.requests ?? 0;
+  #noteFailure(pod: PodView, eviction: TimedEviction, { reason, retryAfterMs = 0 }: FailedRequest): void {
+    if (reason === 'conflict' || reason === 'aborted') return;
+    const { requests = 0 } = eviction.failed ?? {};
     const delayMs = Math.min(retryDelaysMs.min * 2 ** requests, retryDelaysMs.max);
-    return { retryAtMs: this.#nowMs() + Math.max(delayMs, retryAfterMs), requests: requests + 1 };
+    eviction.failed = { retryAtMs: this.#nowMs() + Math.max(delayMs, retryAfterMs), requests: requests + 1 };
+    // The deadline may have moved meanwhile.
+    const current = this.#options.timed.get(podKey(pod));
+    if (current?.uid === eviction.uid) current.failed = eviction.failed;
   }
 
   /** The Eviction API did not evict the pod. */

@@ -335,11 +335,17 @@ export class TaintEvictor {
     if (announced && isLater) this.#options.recorder.record(cancellingDeletion(pod));
     const { uid, nodeName: node } = pod;
     const created = { uid, node, boundMs, resourceVersion: pod.resourceVersion, asked: neverAsked };
-    const kept = known && { resourceVersion: known.resourceVersion, asked: this.#removal.movedAsked(known, isLater) };
+    const kept = known && this.#keptAtMove(known, isLater);
     this.#timed.set(key, { ...created, ...kept, evictAt, announced: announced && !isLater });
     if (inMs > 0) this.#noteScheduled(pod, evictAt, inMs);
     this.#loop.add(key, inMs);
     this.#publish();
+  }
+
+  /** What a moved deadline leaves as it was: also when the Eviction API may be asked again. */
+  #keptAtMove(known: TimedEviction, isLater: boolean): Pick<TimedEviction, 'resourceVersion' | 'failed' | 'asked'> {
+    const { resourceVersion, failed } = known;
+    return { resourceVersion, failed, asked: this.#removal.movedAsked(known, isLater) };
   }
 
   /** A queued key, also one that waits for a retry, keeps its time, and a parked one waits for the end of what holds it. */

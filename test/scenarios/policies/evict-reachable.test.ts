@@ -107,6 +107,28 @@ test('a pause between two requests that fail is no time in which the budget was 
   assert.ok(lateBy >= -0.1 && lateBy <= 2.2, `${lateBy} s`);
 });
 
+test('a deadline that moves does not ask before the time that the API server named', async () => {
+  await using world = aWorld();
+  const budget = new Budget(world);
+  budget.error = new ApiError({ reason: 'too-many-requests', code: 429, message: 'busy', retryAfterMs: 60_000 });
+  await world.advance(1);
+  world.post('a-0', 'False');
+  await world.advance(10);
+  assert.equal(budget.asked.length, 1);
+  for (let left = 5; left > 0; left -= 1) {
+    const taints = world.node('a-0').spec?.taints ?? [];
+    const timeAdded = formatTime(world.clock.nowMs());
+    world.setTaints(
+      'a-0',
+      taints.map((taint) => ({ ...taint, timeAdded })),
+    );
+    await world.advance(5);
+  }
+  assert.equal(budget.asked.length, 1);
+  await world.advance(40);
+  assert.equal(budget.asked.length, 2);
+});
+
 test('the timeout of the controller applies where the policy sets none', async () => {
   const policies = [aPolicy({ evictReachable: { timeoutMs: undefined } })];
   await using world = aWorld({ policies, evictReachableTimeoutMs: 40_000 });
