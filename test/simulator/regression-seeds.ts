@@ -340,6 +340,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: completed pods that no policy keeps held the place of their silent node until they were deleted, and a drill took it for empty',
   },
+  {
+    seed: 820002179,
+    found:
+      'a restore of etcd brought pods back that had completed since the backup: the garbage collector deleted them as completed, a moment before its list showed that they run',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

@@ -142,7 +142,9 @@ export class MemoryApi implements KubeReader, KubeWriter {
     const { uid: wantedUid, gracePeriodSeconds } = options;
     this.#note('delete', resource, name, { body: { uid: wantedUid, gracePeriodSeconds } });
     const stored = this.#existing(resource, name);
-    if (options.uid !== stored.metadata.uid) throw refusal('conflict');
+    const { uid, resourceVersion } = stored.metadata;
+    if (options.uid !== uid || (options.resourceVersion ?? resourceVersion) !== resourceVersion)
+      throw refusal('conflict');
     const key = objectKey(name.namespace, name.name);
     const graceSeconds = options.gracePeriodSeconds ?? 30;
     if (resource !== 'pods' || graceSeconds === 0 || isOver(stored)) this.#remove(resource, key, stored);

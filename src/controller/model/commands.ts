@@ -59,8 +59,8 @@ export type Command =
       readonly regardlessOfNode?: boolean;
       /** The write evicts the pod for the health of its node, so that an open breaker applies. */
       readonly forHealth?: boolean;
-      /** The deletion is for the taints of the node, which the pod may tolerate in another version. */
-      readonly evicts?: boolean;
+      /** The pod itself decides, by its tolerations or because it has completed: another version of it may not be deleted. */
+      readonly onlyThisVersion?: boolean;
     }
   /** An eviction by the Eviction API: a PodDisruptionBudget may not allow it now. */
   | { readonly kind: 'evict-pod'; readonly pod: PodView; readonly forHealth: true };

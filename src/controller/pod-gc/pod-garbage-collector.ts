@@ -228,7 +228,8 @@ export class PodGarbageCollector {
     const stillWanted = (): boolean => this.#isCollectable(pod, why);
     // Finished and unbound pods are not collected because of a node.
     const regardlessOfNode = why === 'terminated' || why === 'unscheduled';
-    if (mustFailFirst(pod)) {
+    const failsFirst = mustFailFirst(pod);
+    if (failsFirst) {
       const disruption = why === 'orphaned' ? deletedByPodGc : undefined;
       const marked = await writer.carryOut(
         { kind: 'mark-pod-failed', pod, atMs: clock.nowMs(), disruption, regardlessOfNode },
@@ -242,6 +243,7 @@ export class PodGarbageCollector {
       gracePeriodSeconds: 0,
       lane: 'housekeeping',
       regardlessOfNode,
+      onlyThisVersion: why === 'terminated' && !failsFirst,
     } as const;
     return writer.carryOut(deletion, stillWanted);
   }

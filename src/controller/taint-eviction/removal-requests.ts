@@ -79,7 +79,7 @@ export class RemovalRequests {
     if (removal.by === 'evict')
       return this.#requestEviction(pod, () => this.#isReasonThere(pod, eviction, removal), stillWanted);
     const { forHealth } = removal.evictAt;
-    return this.#options.writer.carryOut({ kind: 'delete-pod', pod, forHealth, evicts: true }, stillWanted);
+    return this.#options.writer.carryOut({ kind: 'delete-pod', pod, forHealth, onlyThisVersion: true }, stillWanted);
   }
 
   /**

@@ -107,13 +107,17 @@ function patchPodStatus(pod: PodView, status: object): PatchRequest {
 }
 
 /**
- * A deletion of a pod, with the evaluated resourceVersion where its tolerations decide: the watch may not have brought
- * them.
+ * A deletion of a pod, with the evaluated resourceVersion where the pod itself decides: the watch may not have brought a toleration, or
+ * that a restore of etcd brought it back as it ran.
  */
-function podDeletion({ pod, gracePeriodSeconds, evicts }: Extract<Command, { kind: 'delete-pod' }>): DeleteRequest {
+function podDeletion({
+  pod,
+  gracePeriodSeconds,
+  onlyThisVersion,
+}: Extract<Command, { kind: 'delete-pod' }>): DeleteRequest {
   const { namespace, name, uid } = pod;
   const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
-  const options = { ...(evicts === true ? guardOf(pod) : { uid }), ...grace };
+  const options = { ...(onlyThisVersion === true ? guardOf(pod) : { uid }), ...grace };
   return { verb: 'delete', resource: 'pods', namespace, name, options };
 }
 

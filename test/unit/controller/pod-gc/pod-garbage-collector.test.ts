@@ -188,6 +188,22 @@ test('terminated pods: the surplus is deleted in order, without a grace period, 
   assert.equal(world.deletes.length, 2, 'a round over pods within the threshold writes nothing');
 });
 
+test('terminated: a pod that runs again, which a restore of etcd brought back and the cache does not show, stays', async () => {
+  const world = new PodGcWorld({
+    podGc: { current: () => ({ terminatedPodGcAgeMs: 1_000, terminatedPodGcThreshold: 0 }) },
+  });
+  world.addNode('n', 'True');
+  await world.addPod('back', { node: 'n', phase: 'Succeeded' });
+  await world.addPod('over', { node: 'n', phase: 'Succeeded' });
+  world.frozen = true;
+  const stored = world.api.peek('pods', 'default/back');
+  assert.ok(stored);
+  await world.api.replace('pods', { ...stored, status: { phase: 'Running' } } as Pod);
+  await world.clock.advance(10_000);
+  await world.collector.pass();
+  assert.deepEqual(world.left(), ['back']);
+});
+
 test('out of service: terminating pods are deleted, and a running one is failed first, without a disruption condition', async () => {
   const world = new PodGcWorld();
   world.addNode('down', 'False', ['node.kubernetes.io/out-of-service']);
