@@ -345,6 +345,15 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a restore of etcd brought pods back that had completed since the backup: the garbage collector deleted them as completed, a moment before its list showed that they run',
   },
+  {
+    seed: 830002359,
+    found: 'nothing in the controller: a taint of a user evicted completed pods in a drill of the garbage collector',
+  },
+  {
+    seed: 830005851,
+    found:
+      'nothing in the controller: a node that was Unknown early waited for the heartbeats of the nodes that may have failed with it',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

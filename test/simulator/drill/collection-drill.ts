@@ -5,7 +5,7 @@ import type { PlannedFault } from '../faults/world-fault.ts';
 import type { DrillContext, DrillViolation } from './drill-context.ts';
 import { type Drill, type DrillCluster, drawNodes, tailMs } from './drill-plan.ts';
 import type { PodRecord } from './drill-record.ts';
-import { seconds } from './due-times.ts';
+import { dueTimes, earlyMs, seconds } from './due-times.ts';
 
 const jobs = { count: 6, everyMs: 5_000, runMs: 25_000 } as const;
 /** Rounds of the collector begin so long after each other, and take a moment. */
@@ -29,11 +29,19 @@ export function findCollectionViolations(context: DrillContext): readonly DrillV
   const { collected } = context.drill;
   if (collected === undefined) return [];
   const pods = [...context.record.pods.values()].filter(({ node }) => node === collected.node);
+  // A taint of a user evicts pods of the node, completed ones too.
+  if (pods.some((pod) => isEvicted(pod, context))) return [];
   const found =
     collected.ageMs === undefined
       ? findMiscounted(pods, collected.kept ?? 0, context)
       : findMistimed(pods, collected.ageMs, context);
   return found.map(({ subject, text }) => ({ invariant: 'completed-pods-are-kept', subject, text }));
+}
+
+function isEvicted(pod: PodRecord, { record }: DrillContext): boolean {
+  const atMs = pod.deletion?.atMs;
+  if (atMs === undefined) return false;
+  return dueTimes(pod, record.nodes.get(pod.node)?.states ?? [], atMs).some((dueMs) => dueMs <= atMs + earlyMs);
 }
 
 type Finding = Omit<DrillViolation, 'invariant'>;

@@ -19,6 +19,9 @@ import { retriedMs } from './write-drills.ts';
 /** Quarantine of a missing node, and two rounds of the collector. */
 const orphanedMs = 85_000;
 
+/** A kubelet renews its lease about every 10 s. */
+const renewalMs = 12_000;
+
 type Check = (context: DrillContext) => readonly DrillViolation[];
 
 const checks: readonly Check[] = [
@@ -147,7 +150,9 @@ function noExecuteWaitMs({ drill, options, rates, slackMs }: DrillContext, node:
   // A taint whose write was not answered may have been added: each attempt takes a token.
   const others = drill.stuck.length > 0 ? 10 : 2;
   const tokens = drill.ownZones?.includes(node) === true ? 0 : others;
-  return slackMs + (tokens * 1_000) / (rates(zone).at(-1)?.perSecond ?? options.nodeEvictionRate);
+  // One that is Unknown early waits for the heartbeats of the nodes that may have failed with it.
+  const awaitedMs = drill.proven?.node === node ? renewalMs : 0;
+  return slackMs + awaitedMs + (tokens * 1_000) / (rates(zone).at(-1)?.perSecond ?? options.nodeEvictionRate);
 }
 
 /** In a zone one taint follows the other at the rate. */
