@@ -354,6 +354,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: a node that was Unknown early waited for the heartbeats of the nodes that may have failed with it',
   },
+  {
+    seed: 840001826,
+    found:
+      'nothing in the controller: a replica was restarted three times within a minute, and each new process tried again at once what had failed',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

@@ -38,8 +38,8 @@ export class RequestChecker {
   #lastClusterWrite: RequestLine | undefined;
   /** Each call has a line of its own, so one that is sent again is a retry by the transport. */
   readonly #writesSent = new WeakSet<RequestLine>();
-  /** Times of requests, by replica, object and purpose. */
-  readonly #repeats = new Map<string, number[]>();
+  /** Times of requests of each process, by object and purpose: one that starts knows of no failure before. */
+  readonly #repeats = new WeakMap<Run, Map<string, number[]>>();
   /** By replica: when the last renewal of the leader lease was sent, and the last one that was committed. */
   readonly #renewals = new Map<string, { sentMs: number; committedMs: number }>();
 
@@ -107,10 +107,12 @@ export class RequestChecker {
     this.#writesSent.add(line);
     if (line.resource === 'events' || line.resource === 'leases') return;
     const { nowMs } = this.#world.timeline;
-    const key = `${replica.name} ${describe(line)}`;
-    const times = (this.#repeats.get(key) ?? []).filter((atMs) => atMs > nowMs - repeatsWindowMs);
+    if (replica.run === undefined) return;
+    const repeats = this.#repeats.get(replica.run) ?? new Map<string, number[]>();
+    this.#repeats.set(replica.run, repeats);
+    const times = (repeats.get(describe(line)) ?? []).filter((atMs) => atMs > nowMs - repeatsWindowMs);
     times.push(nowMs);
-    this.#repeats.set(key, times);
+    repeats.set(describe(line), times);
     const changes = this.#world.settings.filter(({ fromMs }) => fromMs > nowMs - repeatsWindowMs).length;
     if (times.length > repeatsMax + triesPerChange * changes)
       this.#report('retries-back-off', line.name, `${describe(line)} ${times.length} times within a minute`);
