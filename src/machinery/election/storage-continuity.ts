@@ -87,7 +87,10 @@ export class StorageContinuity {
     return at.monotonicMs - sinceMs > this.#gapMsMax && this.#assumed();
   }
 
-  /** To be called with each answer that there is no lease: a process that waits for the first one has read it all the time. True as above. */
+  /**
+   * To be called with each answer that there is no lease. True: the storage may have been restored before the first one. What follows was
+   * read in time.
+   */
   observeMissing(): boolean {
     const at = instantOf(this.#clock);
     const isLate = this.#seen === undefined && this.#isLateStart(at);

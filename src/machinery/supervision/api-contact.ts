@@ -33,7 +33,7 @@ export class ApiContact {
     restored.abort(abortReason);
   }
 
-  /** Of the first answer, on the monotonic clock: nothing that this process knows is older. Infinite before it. */
+  /** Of the first answer, on the monotonic clock: until then this process knew nothing. Infinite before it. */
   get firstAnsweredAtMs(): number {
     return this.#firstAnsweredAtMs;
   }
