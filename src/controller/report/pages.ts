@@ -4,7 +4,6 @@ import type { Taint } from '../../machinery/api/taints.ts';
 import type { Toleration } from '../../machinery/api/tolerations.ts';
 import type { ZoneCondition } from '../../machinery/api/zone.ts';
 import type { InformerStatus } from '../../machinery/informer/informer.ts';
-import type { EvictionRefusal } from '../model/commands.ts';
 import type {
   BreakerCount,
   Decision,
@@ -29,6 +28,7 @@ import type {
   Veto,
   SignalMeaning,
 } from '../model/policy.ts';
+import type { WhyNotEvicted } from '../model/waiting-pods.ts';
 import type { NodeState } from './classify-node-state.ts';
 
 export interface Past {
@@ -141,7 +141,7 @@ type FiguredHold =
   /** As many nodes of the policy are being emptied as may be at once. */
   | { readonly kind: 'concurrency'; readonly policy: string; readonly max: number }
   /** The Eviction API does not evict the pod. */
-  | { readonly kind: 'refused'; readonly why: EvictionRefusal; readonly message: string; readonly since: Past }
+  | { readonly kind: 'refused'; readonly why: WhyNotEvicted; readonly message: string; readonly since: Past }
   /** The pod waits for a responder of this Eviction, `namespace/name`. */
   | { readonly kind: 'responder'; readonly name: string; readonly eviction: string; readonly heartbeat: Past }
   /** The pod waits for a token of its policy. */

@@ -2,12 +2,11 @@
 import type { Toleration } from '../../machinery/api/tolerations.ts';
 import type { Taint } from '../../machinery/api/taints.ts';
 import type { ZoneCondition } from '../../machinery/api/zone.ts';
-import type { EvictionRefusal } from '../model/commands.ts';
 import type { OutageArithmetic, ZoneArithmetic } from '../model/decisions.ts';
 import type { EvictionMark, Now } from '../model/node-state.ts';
 import type { ControllerSelection, PolicySource } from '../model/options.ts';
 import type { PodKeeper, StuckPod } from '../model/policy.ts';
-import type { RateWait } from '../model/waiting-pods.ts';
+import type { RateWait, WhyNotEvicted } from '../model/waiting-pods.ts';
 import type { CollectionOutlook, ExplainedHold } from './pages.ts';
 
 /** What applies to all nodes at one moment, and the zones as they were first read then. */
@@ -97,8 +96,8 @@ interface TimedEvictionReport {
 interface RemovalWaitReport {
   /** The Eviction API does not evict it now. */
   readonly refused?: {
-    readonly why: EvictionRefusal;
-    /** Message of the API server. */
+    readonly why: WhyNotEvicted;
+    /** Message of the API server, or how its requests fail. */
     readonly message: string;
     readonly sinceMs: number;
     readonly deletedAtMs: number;

@@ -4,7 +4,7 @@ import { gauge, type Meter } from '../../machinery/ports/meter.ts';
 
 export const waitingPods = gauge(
   'node_lifecycle_waiting_pods',
-  'Number of pods whose deletion is due and waits because of the policy of their node, by policy and reason: rate, for a token of podDeletionsPerSecond; responder, for an eviction responder; else why the Eviction API refused them.',
+  'Number of pods whose deletion is due and waits because of the policy of their node, by policy and reason: rate, for a token of podDeletionsPerSecond; responder, for an eviction responder; failing, for the Eviction API; else why that refused them.',
   ['policy', 'reason'],
 );
 

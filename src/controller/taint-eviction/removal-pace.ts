@@ -4,7 +4,7 @@ import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import { TokenQueues } from '../../machinery/queueing/token-queues.ts';
 import type { WriteOutcome } from '../model/commands.ts';
 import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
-import { type RateWait, toRateWait, type WaitingPod } from '../model/waiting-pods.ts';
+import { type RateWait, toRateWait, type WaitingPod, type WhyNotEvicted } from '../model/waiting-pods.ts';
 import { type AskedTime, askedMs, countAsked, moveAsked, noteRequest } from './asked-time.ts';
 import type { EvictAt } from './decide-eviction.ts';
 import { decideRemovalMethod, type RemovalMethod, type RemovalStep } from './decide-removal-method.ts';
@@ -54,10 +54,15 @@ export interface Removal {
 /** `go`: a request may be sent now. */
 type RemovalAnswer = ({ readonly kind: 'go' } & Removal) | { readonly kind: 'wait'; readonly checkAgainMs: number };
 
+/** The answer of the Eviction API, or the failure of its requests. */
+interface NotEvicted extends Pick<RefusedEviction, 'message' | 'sinceMs'> {
+  readonly why: WhyNotEvicted;
+}
+
 /** Why a due pod waits, on the monotonic clock. */
 export interface RemovalWait {
   /** The Eviction API does not evict it now; it is deleted at `deletedAtMs`. */
-  readonly refused?: Omit<RefusedEviction, 'retryAtMs' | 'requests'> & { readonly deletedAtMs: number };
+  readonly refused?: NotEvicted & { readonly deletedAtMs: number };
   /** The wait for a token of the policy. */
   readonly rate?: RateWait;
   /** The wait for a responder of its Eviction; it is asked for and deleted at `deletedAtMs`. */
@@ -183,10 +188,12 @@ export class RemovalPace {
    * a hold begin, which the time for which its budget can be asked does not contain.
    */
   #noteFailure(pod: PodView, eviction: TimedEviction, { reason, retryAfterMs = 0 }: FailedRequest): void {
-    if (reason === 'conflict' || reason === 'aborted') return;
-    const { requests = 0 } = eviction.failed ?? {};
+    if (reason === 'aborted') return;
+    const nowMs = this.#nowMs();
+    const { sinceMs = nowMs, requests = 0 } = eviction.failed ?? {};
     const delayMs = Math.min(retryDelaysMs.min * 2 ** requests, retryDelaysMs.max);
-    eviction.failed = { retryAtMs: this.#nowMs() + Math.max(delayMs, retryAfterMs), requests: requests + 1 };
+    const retryAtMs = nowMs + Math.max(delayMs, retryAfterMs);
+    eviction.failed = { reason, sinceMs, retryAtMs, requests: requests + 1 };
     // The deadline may have moved meanwhile.
     const current = this.#options.timed.get(podKey(pod));
     if (current?.uid === eviction.uid) current.failed = eviction.failed;
@@ -281,12 +288,12 @@ export class RemovalPace {
   }
 
   #refusalOf(key: string, eviction: TimedEviction): RemovalWait['refused'] {
-    const { node, refused, evictAt } = eviction;
+    const { node, evictAt } = eviction;
+    const notEvicted = whyNotEvicted(eviction);
     const rule = this.#options.rules.evictReachableOf(node);
-    if (refused === undefined || rule === undefined || this.methodOf(key, eviction, evictAt) !== 'evict')
+    if (notEvicted === undefined || rule === undefined || this.methodOf(key, eviction, evictAt) !== 'evict')
       return undefined;
-    const { why, message, sinceMs } = refused;
-    return { why, message, sinceMs, deletedAtMs: this.#deletedAtMs(eviction, rule) };
+    return { ...notEvicted, deletedAtMs: this.#deletedAtMs(eviction, rule) };
   }
 
   #responderWaitOf(key: string, eviction: TimedEviction): RemovalWait['responder'] {
@@ -312,4 +319,10 @@ export class RemovalPace {
   #nowMs(): number {
     return this.#options.clock.monotonicMs();
   }
+}
+
+/** What the Eviction API last answered about the pod; a failure of its requests only where it has not answered yet. */
+function whyNotEvicted({ refused, failed }: TimedEviction): NotEvicted | undefined {
+  if (refused !== undefined) return { why: refused.why, message: refused.message, sinceMs: refused.sinceMs };
+  return failed && { why: 'failing', message: failed.reason, sinceMs: failed.sinceMs };
 }

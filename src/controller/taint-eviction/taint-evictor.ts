@@ -497,10 +497,9 @@ export class TaintEvictor {
   }
 }
 
-/** The time of the next request to the Eviction API is kept with the eviction, except after a conflict and an abort. */
+/** The time of the next request to the Eviction API is kept with the eviction, except after an abort. */
 function retryEviction(outcome: Extract<WriteOutcome, { result: 'failed' }>): WorkOutcome {
-  const isPaced = outcome.reason !== 'conflict' && outcome.reason !== 'aborted';
-  return isPaced ? { next: 'requeue', afterMs: 0 } : retryLater(outcome);
+  return outcome.reason === 'aborted' ? retryLater(outcome) : { next: 'requeue', afterMs: 0 };
 }
 
 function isSameDeadline(a: EvictAt, b: EvictAt): boolean {

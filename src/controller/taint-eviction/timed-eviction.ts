@@ -1,4 +1,4 @@
-import type { EvictionRefusal } from '../model/commands.ts';
+import type { EvictionRefusal, FailureReason } from '../model/commands.ts';
 import type { EvictionHold } from '../model/decisions.ts';
 import type { AskedTime } from './asked-time.ts';
 import type { TaintKind } from './decide-hold-expiry.ts';
@@ -14,6 +14,16 @@ export interface RefusedEviction {
   readonly sinceMs: number;
   readonly retryAtMs: number;
   /** Number of such answers. */
+  readonly requests: number;
+}
+
+/** Requests to the Eviction API that failed in a row, without an answer about the pod. Times are on the monotonic clock. */
+interface FailedEviction {
+  /** Of the last one. */
+  readonly reason: FailureReason;
+  /** The first of them. */
+  readonly sinceMs: number;
+  readonly retryAtMs: number;
   readonly requests: number;
 }
 
@@ -38,8 +48,8 @@ export interface TimedEviction {
   asked: AskedTime;
   /** Undefined while the Eviction API has not refused the pod. */
   refused?: RefusedEviction | undefined;
-  /** Requests to the Eviction API that failed in a row, without an answer about the pod. */
-  failed?: { readonly retryAtMs: number; readonly requests: number } | undefined;
+  /** Undefined while its last request to the Eviction API did not fail. */
+  failed?: FailedEviction | undefined;
   /** The last live read in place of a late cache did not confirm the taint. */
   unconfirmed?: boolean;
 }

@@ -98,6 +98,10 @@ test('a pause between two requests that fail is no time in which the budget was 
   await world.advance(60);
   const dueAt = taintedAt(world, 'a-0');
   assert.ok(budget.asked.length >= 8 && budget.asked.length <= 12, `with a backoff: ${budget.asked.length}`);
+  assert.equal(world.meter.read().get('node_lifecycle_waiting_pods{policy="zone-a",reason="failing"}'), 1);
+  const text = describePodOutlook(explainPod(world, 'web'));
+  assert.match(text, /held +waits for the Eviction API \(failing\) since .*: too-many-requests; would end: /);
+  assert.match(text, /or it is deleted in about \d+s/);
   world.changeOptions({ paused: true });
   await world.advance(12);
   world.changeOptions({ paused: false });
@@ -105,6 +109,19 @@ test('a pause between two requests that fail is no time in which the budget was 
   assert.deepEqual(removals(world), ['delete web']);
   const lateBy = (world.evictedAtSeconds('web') ?? NaN) - dueAt - timeoutSeconds - 12;
   assert.ok(lateBy >= -0.1 && lateBy <= 2.2, `${lateBy} s`);
+});
+
+test('requests that are conflicts again and again have a backoff, and delay no deletion after the timeout', async () => {
+  await using world = aWorld();
+  const budget = new Budget(world);
+  budget.error = new ApiError({ reason: 'conflict', code: 409, message: 'the pod has changed' });
+  await world.advance(1);
+  world.post('a-0', 'False');
+  await world.advance(timeoutSeconds + 20);
+  assert.deepEqual(removals(world), ['delete web']);
+  const lateBy = (world.evictedAtSeconds('web') ?? NaN) - taintedAt(world, 'a-0') - timeoutSeconds;
+  assert.ok(lateBy >= -0.1 && lateBy <= 1.1, `${lateBy} s`);
+  assert.ok(budget.asked.length >= 8 && budget.asked.length <= 16, `with a backoff: ${budget.asked.length}`);
 });
 
 test('a deadline that moves does not ask before the time that the API server named', async () => {
