@@ -343,14 +343,15 @@ function markingStateOf(name: string, stages: ObservingStages): NodeMarkingState
   });
 }
 
+/** Pods as the newest answer shows them, which is what the writer deletes: a conflict may have shown that one runs again. */
 function buildPodGc(
-  { dependencies, liveNodes }: WritingStages,
+  { dependencies, liveNodes, pods }: WritingStages,
   { podGc, informers }: NodeLifecycleOptions,
 ): PodGarbageCollector {
   return new PodGarbageCollector({
     ...dependencies,
     podGc,
-    pods: informers.pods.store,
+    pods: { get: (key) => pods.get(key), values: () => informers.pods.store.values() },
     readNode: (name, sentSinceMs) => liveNodes.read(name, sentSinceMs),
     relistNodes: () => informers.nodes.relist(),
   });

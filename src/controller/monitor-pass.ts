@@ -248,7 +248,7 @@ export class MonitorPass {
     transitions.conclude(node, { assessment, ready, isNew, record });
     if (assessment.kind === 'suspect')
       findings.toConfirm.push({ node: name, heartbeatAtMs: record?.heartbeatAtMs ?? -Infinity });
-    policies.noteMaintenance(name);
+    policies.noteStarts(name);
     const isMaintained = policies.maintenance.observe(name, ready === 'True') !== undefined;
     if (ready === 'Unknown') this.#noteSilence(node, assessment, now);
     else outage.clear(name);

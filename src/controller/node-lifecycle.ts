@@ -398,7 +398,7 @@ export class NodeLifecycle {
     const isReady = readyOf(node) === 'True';
     this.stages.policies.observe(node, isReady);
     this.stages.holds.observe(node.name, isReady);
-    this.stages.policies.noteMaintenance(node.name);
+    this.stages.policies.noteStarts(node.name);
     this.stages.policies.maintenance.observe(node.name, isReady);
   }
 
@@ -463,14 +463,21 @@ export class NodeLifecycle {
     if (change.kind === 'deleted' && monitor.evaluated(name) === undefined) return this.#forgetUnseen(name);
     if (change.kind !== 'deleted') this.#observeChange(change);
     // On standbys too: a signal of maintenance without a time counts from when it was first seen.
-    policies.noteMaintenance(name);
+    policies.noteStarts(name);
     if (change.kind === 'modified' && !this.#affectsDecisions(change.previous, change.object)) return;
     if (change.kind === 'modified') this.#applyPolicyChange(change.previous, change.object);
     this.#countRecovery(name);
     policies.recount(name);
     monitor.touch(name);
     this.#enqueue(name);
-    if (change.kind !== 'deleted' && readyOf(change.object) === 'True') alarm.wakeUp();
+    if (change.kind !== 'deleted' && this.#needsPass(change)) alarm.wakeUp();
+  }
+
+  /** It is Ready, or is to be counted in another zone before it is rate-limited there. */
+  #needsPass({ kind, object: node }: Change<NodeView>): boolean {
+    const { policies, zones } = this.stages;
+    if (readyOf(node) === 'True') return true;
+    return kind === 'modified' && policies.zoneOf(node) !== zones.zoneOfMember(node.name);
   }
 
   /** Counts a recovery. On standbys too: a new leader goes on counting. */
@@ -482,7 +489,7 @@ export class NodeLifecycle {
   /** The policies changed. On standbys too, and where the policies come after the nodes. */
   #observeByPolicy(name: string): void {
     const { policies, nodes } = this.stages;
-    policies.noteMaintenance(name);
+    policies.noteStarts(name);
     this.#countRecovery(name);
     const node = nodes.get(name);
     if (node !== undefined) this.#observeEvidence(node, node);

@@ -180,10 +180,12 @@ export class NodeReconciler {
     marker.evaluateNode(node.name);
   }
 
-  /** An unready node is counted in its zone before it is rate-limited: the next pass queues it again. */
+  /** An unready node is counted in its zone, and where that is another one now in that, before it is rate-limited: the next pass queues it again. */
   #awaitsPass(node: NodeView): boolean {
+    const { monitor, zones, policies } = this.#options;
     const ready = readyOf(node);
-    return ready !== 'True' && ready !== this.#options.monitor.evaluated(node.name);
+    if (ready === 'True') return false;
+    return ready !== monitor.evaluated(node.name) || zones.zoneOfMember(node.name) !== policies.zoneOf(node);
   }
 
   async #reconcileNoExecute(name: string): Promise<WorkOutcome> {

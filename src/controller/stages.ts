@@ -49,7 +49,7 @@ export function buildStages(options: NodeLifecycleOptions, abortWrites: AbortSig
     ];
   });
   const onNodeRead = (name: string): void => {
-    observing.policies.noteMaintenance(name);
+    observing.policies.noteStarts(name);
     observing.policies.recount(name);
     // Only if nothing else evaluates it: the retry of the refused write is not to come before its backoff.
     if (monitor.isCovered(name) && !observing.policies.maintenance.isOutdated(name)) return;

@@ -258,8 +258,9 @@ export class ControllerWorld {
   }
 
   removePod(name: string): void {
+    const { namespace = 'default' } = this.#apiPods.get(name)?.metadata ?? {};
     this.#apiPods.delete(name);
-    this.pods.delete(`default/${name}`);
+    this.pods.delete(`${namespace}/${name}`);
   }
 
   removeNode(name: string): void {
@@ -407,7 +408,7 @@ export class ControllerWorld {
   syncCaches(): void {
     this.#nodesReached = this.#version;
     for (const node of this.#apiNodes.values()) this.nodes.set(node.metadata.name, transformNode(node));
-    for (const pod of this.#apiPods.values()) this.pods.set(`default/${pod.metadata.name}`, transformPod(pod));
+    for (const pod of this.#apiPods.values()) this.#cachePod(pod);
     for (const lease of this.#apiLeases.values()) this.leases.set(`kube-node-lease/${lease.name}`, lease);
   }
 
@@ -599,7 +600,11 @@ export class ControllerWorld {
   #storePod(pod: Pod): void {
     const stored = { ...pod, metadata: { ...pod.metadata, resourceVersion: this.#nextVersion() } } as StoredPod;
     this.#apiPods.set(stored.metadata.name, stored);
-    if (!this.frozen && !this.podsFrozen) this.pods.set(`default/${stored.metadata.name}`, transformPod(stored));
+    if (!this.frozen && !this.podsFrozen) this.#cachePod(stored);
+  }
+
+  #cachePod(pod: StoredPod): void {
+    this.pods.set(`${pod.metadata.namespace}/${pod.metadata.name}`, transformPod(pod));
   }
 
   async #get(resource: string, name: string): Promise<KubeObject> {

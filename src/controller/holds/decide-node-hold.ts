@@ -14,6 +14,8 @@ interface ModeEvidence {
   /** Undefined: the node does not exist. */
   readonly node: Health | undefined;
   readonly wallMs: number;
+  /** See {@link unhealthySinceMs}. */
+  readonly seenMs?: number | undefined;
 }
 
 type Claim = Pick<NodePolicy, 'name' | 'mode' | 'detect' | 'modeWindow'>;
@@ -26,14 +28,14 @@ type Pause =
   | { readonly kind: 'malformed' };
 
 /** The mode that holds more takes precedence: `Observe`, then a pause, of several one without an end, then `Detect`. */
-export function decideNodeHold({ paused, claims, node, wallMs }: ModeEvidence): NodeHold | undefined {
+export function decideNodeHold({ paused, claims, node, wallMs, seenMs }: ModeEvidence): NodeHold | undefined {
   const observing = lastWith('Observe', claims);
   if (observing !== undefined) return { mode: 'Observe', ...untilWindowEnds(observing) };
   if (paused) return { mode: 'Paused', source: { kind: 'config-file' }, untilMs: Infinity };
   const pausing = lastWith('Paused', claims);
   if (pausing !== undefined) return { mode: 'Paused', ...untilWindowEnds(pausing) };
   const byAnnotation = node?.pause === undefined ? undefined : pausedByAnnotation(node.pause, wallMs);
-  return byAnnotation ?? (node && decideDetect(claims, node, wallMs));
+  return byAnnotation ?? (node && decideDetect(claims, unhealthySinceMs(node, wallMs, seenMs), wallMs));
 }
 
 /** The policy that has this mode longest. */
@@ -61,9 +63,8 @@ function scheduleOf({ modeWindow }: Pick<Claim, 'modeWindow'>): Pick<NodeHold, '
 }
 
 /** Of several policies with mode Detect the one that ends last; pods stay ready if one of them says so. */
-function decideDetect(claims: ModeEvidence['claims'], node: Health, wallMs: number): NodeHold | undefined {
+function decideDetect(claims: ModeEvidence['claims'], sinceMs = Infinity, wallMs: number): NodeHold | undefined {
   const detecting = claims.filter(({ mode }) => mode === 'Detect');
-  const sinceMs = unhealthySinceMs(node, wallMs) ?? Infinity;
   const endMs = (claim: Claim): number => Math.min(sinceMs + evictAfterMs(claim), modeEndMs(claim));
   const [last] = detecting.toSorted((a, b) => endMs(b) - endMs(a));
   if (last === undefined) return undefined;
@@ -83,19 +84,45 @@ const taintOf: Readonly<Record<string, string>> = { Unknown: taintKeys.unreachab
 /**
  * Wall time since when a node is as unhealthy as it is: of its first taint for that, which a controller wrote, by its clock. Where such a
  * taint has no time that of the Ready condition counts too, and where there is none yet that of Ready=Unknown, which a controller wrote; of
- * Ready=False it is now, as only the clock of the kubelet says more. Undefined: it is Ready, or there is no time. A time in the future is
- * now: what wrote it had a wrong clock.
+ * Ready=False it is `seenMs`, since when this process has seen it so, as only the clock of the kubelet says more. A taint from before
+ * Ready=Unknown was left over, as by mode Observe. A time in the future is none, as what wrote it had a wrong clock: then it is `seenMs`
+ * too, and now where that is not known. Undefined: it is Ready, or no time says anything.
  */
-export function unhealthySinceMs({ taints, conditions }: Omit<Health, 'pause'>, wallMs: number): number | undefined {
+export function unhealthySinceMs(
+  { taints, conditions }: Omit<Health, 'pause'>,
+  wallMs: number,
+  seenMs?: number,
+): number | undefined {
   const { status = 'Unknown', lastTransitionTime } = findCondition(conditions, 'Ready') ?? {};
   if (status === 'True') return undefined;
   const added = taints
-    .filter(({ key }) => key === ownValue(taintOf, status))
+    .filter(({ key, effect }) => key === ownValue(taintOf, status) && effect !== 'PreferNoSchedule')
     .map(({ timeAdded }) => parseTimestamp(timeAdded));
-  if (added.length === 0 && status === 'False') return wallMs;
-  const ready = added.length === 0 || added.includes(undefined) ? parseTimestamp(lastTransitionTime) : undefined;
-  const times = [...added, ready].flatMap((time) => time ?? []);
-  return times.length === 0 ? undefined : Math.min(wallMs, ...times);
+  if (added.length === 0 && status === 'False') return seenMs ?? wallMs;
+  const changedMs = parseTimestamp(lastTransitionTime);
+  const sinceMs = firstOf(added, { changedMs, seenMs, wallMs });
+  const isByController = status === 'Unknown' && changedMs !== undefined && changedMs <= wallMs;
+  return sinceMs !== undefined && isByController ? Math.max(changedMs, sinceMs) : sinceMs;
+}
+
+interface OtherTimes {
+  readonly changedMs: number | undefined;
+  readonly seenMs: number | undefined;
+  readonly wallMs: number;
+}
+
+/** The first time in the taints; where one is missing, or all are in the future, the other times count too. */
+function firstOf(
+  added: readonly (number | undefined)[],
+  { changedMs, seenMs, wallMs }: OtherTimes,
+): number | undefined {
+  const isIncomplete = added.length === 0 || added.includes(undefined);
+  const times = (isIncomplete ? [...added, changedMs] : added).flatMap((time) => time ?? []);
+  const past = times.filter((time) => time <= wallMs);
+  const seen = isIncomplete || past.length === 0 ? (seenMs ?? Infinity) : Infinity;
+  const first = Math.min(...past, seen);
+  if (first < Infinity) return first;
+  return times.length === 0 ? undefined : wallMs;
 }
 
 /** A malformed value was meant to pause the node: it holds without an end, until it is corrected or removed. */

@@ -2,6 +2,7 @@
 // round; between rounds only missing nodes are remembered, and since when.
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { StoreReader } from '../../machinery/informer/informer.ts';
+import { HangingGroups } from '../../machinery/queueing/hanging-groups.ts';
 import { every } from '../../machinery/supervision/every.ts';
 import { type DisruptionWords, isUnpatchable, type WriteOutcome } from '../model/commands.ts';
 import type { PodGcReason } from '../model/decisions.ts';
@@ -20,6 +21,8 @@ const quarantineMsDefault = 40_000;
 const deletesAtOnceMax = 16;
 /** Missing nodes that could not be read in one round; the others wait for the next round. */
 const unreadableMax = 3;
+/** Requests that hang in one round; then pods of namespaces where they hung before wait for the next round. */
+const hangingMax = 32;
 
 /** Steps of a round, in their order. */
 const steps: readonly PodGcReason[] = ['terminated', 'out-of-service', 'orphaned', 'unscheduled'];
@@ -42,6 +45,8 @@ export interface PodGarbageCollectorOptions extends StageDependencies {
 interface Round {
   /** Attempts of the round, by uid, and whether each is settled: a pod under two rules is tried once. */
   readonly settled: Map<string, boolean>;
+  /** Number of requests that hung in the round, by namespace: its other pods wait for the next round. */
+  readonly hung: Map<string, number>;
   readonly signal: AbortSignal | undefined;
   /** When the pods of this step were chosen. A node that was read before may have registered, and got them, since. */
   readonly chosenAtMs: number;
@@ -51,6 +56,8 @@ interface Round {
 export class PodGarbageCollector {
   readonly #options: PodGarbageCollectorOptions;
   readonly #quarantine: OrphanQuarantine;
+  /** By namespace. */
+  readonly #hanging = new HangingGroups();
   readonly #nodeOf: NodeLookup;
   #nextRoundAtMs: number | undefined;
 
@@ -103,12 +110,14 @@ export class PodGarbageCollector {
 
   async #round(wanted: readonly PodGcReason[], signal: AbortSignal | undefined): Promise<void> {
     const settled = new Map<string, boolean>();
+    const hung = new Map<string, number>();
     for (const why of wanted) {
-      const round: Round = { settled, signal, chosenAtMs: this.#options.clock.monotonicMs() };
+      const round: Round = { settled, hung, signal, chosenAtMs: this.#options.clock.monotonicMs() };
       if (why === 'terminated') await this.#collectTerminated(round);
       else if (why === 'orphaned') await this.#collectOrphaned(round);
       else await this.#collectAll(decideCollection(why, this.#options.pods.values(), this.#nodeOf), why, round);
     }
+    for (const _ of this.#hanging.sweep(() => this.#options.clock.monotonicMs()));
   }
 
   async #collectTerminated(round: Round): Promise<void> {
@@ -175,15 +184,31 @@ export class PodGarbageCollector {
 
   /** Deletes these pods, a bounded number at a time. Returns whether all are settled. */
   async #collectAll(pods: readonly PodView[], why: PodGcReason, round: Round): Promise<boolean> {
-    const waiting = pods.filter((pod) => !round.settled.has(pod.uid)).values();
+    const waiting = this.#othersFirst(pods.filter((pod) => !round.settled.has(pod.uid))).values();
     const worker = async (): Promise<void> => {
       for (const pod of waiting) {
         if (round.signal?.aborted === true) return;
-        round.settled.set(pod.uid, await this.#collect(pod, why, round));
+        round.settled.set(pod.uid, !this.#waitsForNextRound(pod, round) && (await this.#collect(pod, why, round)));
       }
     };
     await Promise.all(Array.from({ length: deletesAtOnceMax }, worker));
     return pods.every((pod) => round.settled.get(pod.uid) === true);
+  }
+
+  /** Pods of namespaces where requests hang come last. */
+  #othersFirst(pods: readonly PodView[]): readonly PodView[] {
+    const nowMs = this.#options.clock.monotonicMs();
+    const { true: hanging = [], false: others = [] } = Object.groupBy(pods, ({ namespace }) =>
+      this.#hanging.has(namespace, nowMs) ? 'true' : 'false',
+    );
+    return [...others, ...hanging];
+  }
+
+  /** A webhook that hangs for the pods of one namespace does not hold up the other steps of the round. */
+  #waitsForNextRound({ namespace }: PodView, { hung }: Round): boolean {
+    if (hung.has(namespace)) return true;
+    const hangs = this.#hanging.has(namespace, this.#options.clock.monotonicMs());
+    return hangs && [...hung.values()].reduce((sum, count) => sum + count, 0) >= hangingMax;
   }
 
   /** Evaluates the pod again, as time may have passed. Returns whether it is settled. */
@@ -191,7 +216,9 @@ export class PodGarbageCollector {
     if (!(await this.#appliesLive(chosen, why, round))) return false;
     const pod = this.#options.pods.get(podKey(chosen));
     if (pod === undefined || !this.#isCollectable(chosen, why)) return true;
+    const sentAtMs = this.#options.clock.monotonicMs();
     const outcome = await this.#failAndDelete(pod, why);
+    this.#noteDuration(pod, sentAtMs, round);
     const { result } = outcome;
     const labels = { namespace: pod.namespace, reason: why };
     // `aborted`: not sent, because leadership is paused or lost.
@@ -202,6 +229,11 @@ export class PodGarbageCollector {
       this.#options.decisions.note({ kind: 'pod-collected', pod: podKey(pod), node: pod.nodeName, why }, pod.uid);
     }
     return result !== 'failed' && result !== 'not-leader' && result !== 'held';
+  }
+
+  #noteDuration({ namespace }: PodView, sentAtMs: number, { hung }: Round): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (this.#hanging.note(namespace, nowMs - sentAtMs, nowMs)) hung.set(namespace, (hung.get(namespace) ?? 0) + 1);
   }
 
   /**

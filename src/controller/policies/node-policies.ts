@@ -24,6 +24,7 @@ import { decideVeto, listVetoes } from './decide-veto.ts';
 import { deriveZone } from './derive-zone.ts';
 import { MaintenanceStarts, type SignalNames } from './maintenance-starts.ts';
 import { decideKeeper, selectAsking, selectClaims, selectPolicy } from './select-policy.ts';
+import { UnreadyStarts } from './unready-starts.ts';
 
 export type PolicyOptions = Pick<ControllerOptions, 'policies' | 'paused'> & GracePeriods;
 
@@ -59,6 +60,7 @@ export class NodePolicies {
   readonly #options: NodePoliciesOptions;
   readonly #derived = new Map<string, Derived>();
   readonly #starts = new MaintenanceStarts();
+  readonly #unready = new UnreadyStarts();
 
   constructor(options: NodePoliciesOptions) {
     this.#options = options;
@@ -95,7 +97,8 @@ export class NodePolicies {
     const claims = this.claimsOf(node);
     const view = nodes.get(node);
     if (!paused && claims.length === 0 && view?.pause === undefined) return undefined;
-    return decideNodeHold({ paused, claims, node: view, wallMs: clock.nowMs() });
+    const seenMs = view && this.#unready.seenMs(view, instantOf(clock));
+    return decideNodeHold({ paused, claims, node: view, wallMs: clock.nowMs(), seenMs });
   }
 
   /** The policy that keeps this pod from evictions for the health of its node; undefined: none. */
@@ -103,10 +106,10 @@ export class NodePolicies {
     const claims = this.claimsOf(pod.nodeName).filter((each) => each.keepCompletedPods || each.podAutonomy);
     if (claims.length === 0) return undefined;
     const { clock, nodes, isAutonomous = never } = this.#options;
-    const wallMs = clock.nowMs();
     const node = nodes.get(pod.nodeName);
     const asks = selectAsking(pod, isAutonomous(pod.namespace));
-    return decideKeeper(pod, claims, { asks, unhealthySinceMs: node && unhealthySinceMs(node, wallMs), wallMs });
+    const sinceMs = node && this.#unhealthySinceMs(node);
+    return decideKeeper(pod, claims, { asks, unhealthySinceMs: sinceMs, wallMs: clock.nowMs() });
   }
 
   /**
@@ -129,7 +132,12 @@ export class NodePolicies {
     const claims = this.claimsOf(node);
     if (view === undefined || claims.every(({ vetoes }) => vetoes === undefined)) return undefined;
     const wallMs = this.#options.clock.nowMs();
-    return decideVeto(claims, view, { unhealthySinceMs: unhealthySinceMs(view, wallMs), wallMs });
+    return decideVeto(claims, view, { unhealthySinceMs: this.#unhealthySinceMs(view), wallMs });
+  }
+
+  #unhealthySinceMs(node: NodeView): number | undefined {
+    const now = instantOf(this.#options.clock);
+    return unhealthySinceMs(node, now.wallMs, this.#unready.seenMs(node, now));
   }
 
   /** Whether a pod terminates for too long by a policy of its node; undefined: it does not. */
@@ -163,12 +171,16 @@ export class NodePolicies {
   }
 
   /**
-   * Records when the signals of maintenance of this node are first seen, which is their start if they have no time. What was
-   * recorded stays while it is on the node, whatever the policy of the node is meanwhile: its maximum does not begin again.
+   * Records when the node is first seen not Ready, and the signals of maintenance on it, which is their start if they have no time. What was
+   * recorded of signals stays while they are on the node, whatever the policy of the node is meanwhile: their maximum does not begin again.
    */
-  noteMaintenance(node: string): void {
+  noteStarts(node: string): void {
     const view = this.#options.nodes.get(node);
-    if (view === undefined) return this.#starts.forget(node);
+    if (view === undefined) {
+      this.#starts.forget(node);
+      return this.#unready.forget(node);
+    }
+    this.#unready.note(view, instantOf(this.#options.clock));
     const noted = this.#starts.notedOn(node);
     const rules = [...this.#maintenanceRulesOf(node), ...(noted === undefined ? [] : [noted])];
     if (rules.length > 0) this.#starts.note(view, selectSignals(rules, view), instantOf(this.#options.clock));
@@ -208,10 +220,11 @@ export class NodePolicies {
   forget(node: string): void {
     this.#derived.delete(node);
     this.#starts.forget(node);
+    this.#unready.forget(node);
   }
 
   get size(): number {
-    return Math.max(this.#derived.size, this.#starts.size);
+    return Math.max(this.#derived.size, this.#starts.size, this.#unready.size);
   }
 
   #derive(node: string): Derived | undefined {

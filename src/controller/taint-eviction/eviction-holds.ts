@@ -17,6 +17,8 @@ import type { TimedEviction } from './timed-eviction.ts';
 import type { StageDependencies } from '../model/dependencies.ts';
 
 const checkAgainMs = 1_000;
+/** The cache decides about a node that cannot be read for so long. */
+const unreadableMsMax = 60_000;
 
 export interface EvictionHoldsOptions extends Omit<StageDependencies, 'writer'> {
   /** `ask` records the question. */
@@ -36,7 +38,7 @@ interface HeldFor {
  * Whether a due deletion may proceed; if not, when to check again. `untilChange`: what holds all pods of the node, so that nothing is to be
  * done for this one until {@link EvictionHolds.holdOfAll} changes.
  */
-type HoldAnswer = 'free' | { readonly checkAgainMs: number; readonly untilChange?: EvictionHold };
+export type HoldAnswer = 'free' | { readonly checkAgainMs: number; readonly untilChange?: EvictionHold };
 
 /**
  * Holds deletions, each reason for a bounded time; then a live read of the node decides. Deletions for the taints of other
@@ -88,8 +90,16 @@ export class EvictionHolds {
   /** Pods that are being evicted may use up what the policy allows: then its hold goes on, and is no other one. */
   #awaitPlace(eviction: TimedEviction, isFree: boolean): HoldAnswer {
     const goesOn = !isFree && eviction.hold?.why === 'hourly-limit';
-    if (!goesOn) eviction.hold = undefined;
+    if (!goesOn) eviction.hold = this.#holdWhileReleased(eviction);
+    if (eviction.hold === undefined) eviction.unreadableSinceMs = undefined;
     return isFree ? 'free' : { checkAgainMs };
+  }
+
+  /** A hold that a live read has ended for a moment stays at its maximum: what takes longer is not held as long again. */
+  #holdWhileReleased({ node, hold, released }: TimedEviction): TimedEviction['hold'] {
+    const nowMs = this.#nowMs();
+    if (hold === undefined || released === undefined || nowMs >= released.untilMs) return undefined;
+    return extendHold(hold, released.why, nowMs, this.#readySince(node));
   }
 
   /** What holds the deletions of all pods of this node for its health, and has no maximum here; undefined: nothing does. */
@@ -120,7 +130,7 @@ export class EvictionHolds {
     const live = this.#options.liveNode(eviction.node, eviction.boundMs);
     if (live === undefined) return { checkAgainMs };
     const known = this.#options.nodes.get(eviction.node);
-    const evidence = evidenceAbout(known, live);
+    const evidence = this.#isUnreadableForLong(eviction, live, why) ? 'not-permitted' : evidenceAbout(known, live);
     const expiry = decideHoldExpiry(held, pod, evidence === 'not-permitted' ? (known ?? 'gone') : evidence);
     if (expiry === 'read-again') return { checkAgainMs: evidenceMs };
     if (why === 'late-cache') this.#noteUnconfirmed(pod, eviction, expiry);
@@ -128,6 +138,13 @@ export class EvictionHolds {
     if (expiry === 'hold') return this.#holdOn(eviction);
     eviction.released = { why, kind, untilMs: this.#nowMs() + evidenceMs };
     return 'free';
+  }
+
+  /** The API server may answer all but the reads of one node. A late cache ends by itself, and cannot decide. */
+  #isUnreadableForLong(eviction: TimedEviction, live: LiveNode, why: EvictionHold): boolean {
+    const nowMs = this.#nowMs();
+    eviction.unreadableSinceMs = live === 'unreadable' ? (eviction.unreadableSinceMs ?? nowMs) : undefined;
+    return why !== 'late-cache' && nowMs - (eviction.unreadableSinceMs ?? nowMs) >= unreadableMsMax;
   }
 
   #holdOn(eviction: TimedEviction): HoldAnswer {

@@ -1,6 +1,7 @@
 // How and when a pod that is due is removed: by a deletion or by the Eviction API, at the rate of the policy of its node. State
 // exists only of pods that wait; it only saves requests.
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
+import { HangingGroups } from '../../machinery/queueing/hanging-groups.ts';
 import { TokenQueues } from '../../machinery/queueing/token-queues.ts';
 import type { WriteOutcome } from '../model/commands.ts';
 import type { DeletionRate, ReachableEviction } from '../model/policy.ts';
@@ -83,6 +84,8 @@ export class RemovalPace {
   readonly #options: RemovalPaceOptions;
   readonly #tokens: TokenQueues;
   readonly #slots: RequestSlots;
+  /** By namespace. */
+  readonly #hanging = new HangingGroups();
 
   constructor(options: RemovalPaceOptions) {
     this.#options = options;
@@ -91,9 +94,9 @@ export class RemovalPace {
       onFirst: options.wake,
       willTry: (key) => options.timed.has(key) && options.isQueued(key),
     });
-    // Half of all, so that deletions go on if all requests to the Eviction API hang; a single slot serves both in turn.
-    const evictionsAtOnceMax = Math.max(1, Math.floor(options.requestsAtOnceMax / 2));
-    this.#slots = new RequestSlots(evictionsAtOnceMax, (key) => options.wake(key, 0));
+    // Half of all, so that deletions go on if all requests to the Eviction API, or about a namespace, hang; a single slot serves both in turn.
+    const hangingAtOnceMax = Math.max(1, Math.floor(options.requestsAtOnceMax / 2));
+    this.#slots = new RequestSlots(hangingAtOnceMax, (key) => options.wake(key, 0));
   }
 
   /** How the pod is to be removed now. Cheap: called before each request. */
@@ -130,14 +133,15 @@ export class RemovalPace {
   tryEvict(pod: PodView, eviction: TimedEviction): RemovalAnswer {
     const key = podKey(pod);
     const by = this.methodOf(key, eviction, eviction.evictAt);
-    return by === 'await-responder' ? this.#waitFor(key, checkAgainMs) : this.#tryBy(by, key, eviction);
+    return by === 'await-responder' ? this.#waitFor(key, checkAgainMs) : this.#tryBy(by, pod, eviction);
   }
 
-  #tryBy(by: RemovalMethod, key: string, eviction: TimedEviction): RemovalAnswer {
+  #tryBy(by: RemovalMethod, pod: PodView, eviction: TimedEviction): RemovalAnswer {
+    const key = podKey(pod);
     const { node, evictAt } = eviction;
     const waitMs = by === 'evict' ? this.#retryInMs(eviction) : 0;
     if (waitMs > 0) return this.#waitFor(key, Math.min(waitMs, checkAgainMs));
-    if (by === 'evict' && !this.#slots.tryTake(key)) return this.#waitFor(key, checkAgainMs);
+    if (!this.#mayAsk(by, pod)) return this.#waitFor(key, checkAgainMs);
     const rate = evictAt.forHealth ? this.#options.rules.deletionRateOf(node) : undefined;
     if (rate === undefined) {
       this.#tokens.leave(key);
@@ -150,6 +154,19 @@ export class RemovalPace {
       return { kind: 'wait', checkAgainMs: answer.ms };
     }
     return { kind: 'go', by, evictAt, returnToken: answer.returnToken };
+  }
+
+  /** The same for a deletion that is due for a taint of another client, which no policy delays. */
+  tryOther(pod: PodView, evictAt: EvictAt): RemovalAnswer {
+    this.#tokens.backOff(podKey(pod));
+    if (!this.#mayAsk('delete', pod)) return { kind: 'wait', checkAgainMs };
+    return { kind: 'go', by: 'delete', evictAt, returnToken: () => undefined };
+  }
+
+  /** Takes a slot where the request may hang. */
+  #mayAsk(by: RemovalMethod, pod: PodView): boolean {
+    const mayHang = by === 'evict' || this.#hanging.has(pod.namespace, this.#nowMs());
+    return !mayHang || this.#slots.tryTake(podKey(pod));
   }
 
   /** Not positive: the Eviction API may be asked now. */
@@ -169,9 +186,10 @@ export class RemovalPace {
     this.#slots.remove(key);
   }
 
-  /** What followed from `go` has ended. */
-  answered(key: string): void {
-    this.#slots.free(key);
+  /** What followed from `go` has ended, after so long. */
+  answered(pod: PodView, tookMs: number): void {
+    this.#slots.free(podKey(pod));
+    this.#hanging.note(pod.namespace, tookMs, this.#nowMs());
   }
 
   /** The request was answered. */
@@ -256,6 +274,7 @@ export class RemovalPace {
       if (!this.#options.timed.has(key)) this.#tokens.leave(key);
       yield;
     }
+    yield* this.#hanging.sweep(() => this.#nowMs());
   }
 
   /** The pods that wait for a token. */
@@ -274,7 +293,7 @@ export class RemovalPace {
   }
 
   get size(): number {
-    return Math.max(this.#tokens.size, this.#slots.size);
+    return Math.max(this.#tokens.size, this.#slots.size, this.#hanging.size);
   }
 
   #waitFor(key: string, forMs: number): RemovalAnswer {

@@ -17,6 +17,8 @@ import type { Removal, RemovalPace } from './removal-pace.ts';
 import type { TimedEviction } from './timed-eviction.ts';
 
 const reasonRecheckMs = 1_000;
+/** A pod that changed between its evaluation and so many requests in a row is removed in whatever version it is. */
+const conflictsMax = 5;
 
 interface RemovalRequestsOptions {
   readonly pods: PodSource;
@@ -41,13 +43,14 @@ export class RemovalRequests {
    * its reason ended meanwhile. The writer asks for the reason again immediately before it sends.
    */
   async send(pod: PodView, eviction: TimedEviction, removal: Removal): Promise<WriteOutcome | 'reason-gone'> {
-    const { pace } = this.#options;
+    const { pace, clock } = this.#options;
+    const startedMs = clock.monotonicMs();
     let isDone = false;
     eviction.isSending = true;
     try {
       const unmarked = removal.by === 'delete' ? await this.#mark(pod, eviction, removal) : undefined;
-      if (unmarked !== undefined) return unmarked;
-      const outcome = await this.#remove(pod, eviction, removal);
+      if (unmarked !== undefined) return noteConflict(eviction, pod, unmarked);
+      const outcome = noteConflict(eviction, pod, await this.#remove(pod, eviction, removal));
       isDone = outcome.result === 'written' || mayHaveBeenDone(outcome);
       pace.conclude(pod, eviction, removal, outcome);
       const isAborted = outcome.result === 'failed' && outcome.reason === 'aborted';
@@ -55,7 +58,7 @@ export class RemovalRequests {
     } finally {
       eviction.isSending = false;
       if (!isDone) removal.returnToken();
-      pace.answered(podKey(pod));
+      pace.answered(pod, clock.monotonicMs() - startedMs);
     }
   }
 
@@ -70,7 +73,8 @@ export class RemovalRequests {
     const { forHealth } = removal.evictAt;
     const command = { kind: 'mark-pod-disrupted', pod, atMs: clock.nowMs(), forHealth } as const;
     const marked = await writer.carryOut(command, () => this.#isStillWanted(pod, eviction, removal));
-    return marked.result === 'written' || isUnpatchable(marked) ? undefined : marked;
+    const isContested = isConflict(marked) && changesWithoutEnd(eviction);
+    return marked.result === 'written' || isUnpatchable(marked) || isContested ? undefined : marked;
   }
 
   #remove(pod: PodView, eviction: TimedEviction, removal: Removal): Promise<WriteOutcome> {
@@ -79,7 +83,8 @@ export class RemovalRequests {
     if (removal.by === 'evict')
       return this.#requestEviction(pod, () => this.#isReasonThere(pod, eviction, removal), stillWanted);
     const { forHealth } = removal.evictAt;
-    return this.#options.writer.carryOut({ kind: 'delete-pod', pod, forHealth, onlyThisVersion: true }, stillWanted);
+    const onlyThisVersion = !changesWithoutEnd(eviction);
+    return this.#options.writer.carryOut({ kind: 'delete-pod', pod, forHealth, onlyThisVersion }, stillWanted);
   }
 
   /**
@@ -110,4 +115,25 @@ export class RemovalRequests {
     const { reasonGone, pace } = this.#options;
     return !reasonGone(pod, eviction, evictAt) && pace.methodOf(podKey(pod), eviction, evictAt) === by;
   }
+}
+
+/** Counts the conflicts in a row. One about a version that was evaluated before says nothing new: the newest could not be read. */
+function noteConflict(
+  eviction: TimedEviction,
+  { resourceVersion: version }: PodView,
+  outcome: WriteOutcome,
+): WriteOutcome {
+  const { count = 0, version: before } = eviction.conflicts ?? {};
+  if (!isConflict(outcome)) eviction.conflicts = undefined;
+  else if (version !== before) eviction.conflicts = { count: count + 1, version };
+  return outcome;
+}
+
+function isConflict(outcome: WriteOutcome): boolean {
+  return outcome.result === 'failed' && outcome.reason === 'conflict';
+}
+
+/** Another client changes the pod again and again, which any that may patch it could do to keep it on a failed node. */
+function changesWithoutEnd({ conflicts }: TimedEviction): boolean {
+  return conflicts !== undefined && conflicts.count >= conflictsMax;
 }

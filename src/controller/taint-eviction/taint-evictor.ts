@@ -20,7 +20,7 @@ import { neverAsked } from './asked-time.ts';
 import { boundSinceMs, isBinding, type ChangeSource, TaintClock } from './taint-clock.ts';
 import { decideEviction, type EvictAt, type RunningTaint, selectCounting } from './decide-eviction.ts';
 import { deleteAtOnce, RemovalPace, type RemovalRules, type RemovalWait, type Removal } from './removal-pace.ts';
-import { EvictionHolds, type EvictionHoldsOptions } from './eviction-holds.ts';
+import { EvictionHolds, type EvictionHoldsOptions, type HoldAnswer } from './eviction-holds.ts';
 import { ParkedPods } from './parked-pods.ts';
 import { PodEvaluations } from './pod-evaluations.ts';
 import { cancellingDeletion } from './events.ts';
@@ -427,11 +427,12 @@ export class TaintEvictor {
     if (held !== 'free') this.#removal.backOff(podKey(pod));
     const answer = held === 'free' ? this.#removal.tryEvict(pod, eviction) : { kind: 'wait' as const, ...held };
     if (answer.kind === 'go') return this.#evict(pod, eviction, answer);
-    const other = this.#dueForOtherTaint(pod, eviction);
-    if (other !== undefined) {
-      this.#removal.backOff(podKey(pod));
-      return this.#evict(pod, eviction, { by: 'delete', evictAt: other, returnToken: () => undefined });
-    }
+    const other = this.#tryForOtherTaint(pod, eviction);
+    if (other?.kind === 'go') return this.#evict(pod, eviction, other);
+    return this.#waitFor(pod, eviction, held, answer.checkAgainMs);
+  }
+
+  #waitFor(pod: PodView, eviction: TimedEviction, held: HoldAnswer, checkAgainMs: number): WorkOutcome {
     const isOnlyForHealth = this.#taints.get(eviction.node).every(({ taint }) => isForHealth(taint));
     const untilChange = held === 'free' ? undefined : held.untilChange;
     // Only a mode or a pause holds the deletion for whatever taint.
@@ -439,7 +440,12 @@ export class TaintEvictor {
       this.#parked.park(podKey(pod), eviction.node, untilChange);
       return park;
     }
-    return { next: 'requeue', afterMs: isOnlyForHealth ? answer.checkAgainMs : Math.min(answer.checkAgainMs, 1_000) };
+    return { next: 'requeue', afterMs: isOnlyForHealth ? checkAgainMs : Math.min(checkAgainMs, 1_000) };
+  }
+
+  #tryForOtherTaint(pod: PodView, eviction: TimedEviction): ReturnType<RemovalPace['tryOther']> | undefined {
+    const due = this.#dueForOtherTaint(pod, eviction);
+    return due && this.#removal.tryOther(pod, due);
   }
 
   /** A deletion that waits for the health of the node may be due for a taint of another client. */
@@ -465,10 +471,16 @@ export class TaintEvictor {
     return result === 'gone' || this.#options.pods.get(podKey(pod))?.uid !== pod.uid;
   }
 
-  /** Whether the eviction was cancelled or moved, a policy keeps the pod, or a hold applies. */
+  /**
+   * Whether the eviction was cancelled or moved, a policy keeps the pod, or a hold applies. A version that the answer to a request
+   * has shown, and the watch has not, is evaluated here: the request is about it.
+   */
   #isReasonGone(pod: PodView, eviction: TimedEviction, evictAt: EvictAt): boolean {
     this.#evaluations.catchUp(podKey(pod));
-    if (evictAt.forHealth && this.#isRetained(this.#options.pods.get(podKey(pod)) ?? pod)) return true;
+    const newest = this.#options.pods.get(podKey(pod)) ?? pod;
+    if (newest.uid === pod.uid && newest.resourceVersion !== pod.resourceVersion)
+      this.#evaluate(newest, 'cache', instantOf(this.#options.clock));
+    if (evictAt.forHealth && this.#isRetained(newest)) return true;
     return this.#timed.get(podKey(pod)) !== eviction || this.#holds.reasonFor(eviction, evictAt) !== undefined;
   }
 

@@ -67,3 +67,64 @@ test('a deletion that meets a write of another client is tried again at once, wh
   assert.ok(again - conflict < 0.2, `again after ${again - conflict} s`);
   assert.deepEqual(world.evicted(), ['p']);
 });
+
+for (const isMarked of [true, false]) {
+  const how = isMarked ? 'that is marked as disrupted' : 'that is not marked yet';
+  test(`a pod ${how} stays if it gained a toleration that only the answer to another write has shown`, async () => {
+    await using world = isMarked ? await aPodMarkedBefore() : aWorldOf(9, 3);
+    if (!isMarked) {
+      world.addPod('p', 'n0');
+      await world.running(20);
+    }
+    const state = { isChanged: false, isSlow: true };
+    // The pods of a silent node are marked NotReady. Before that patch arrives the toleration does, and the answer takes a moment.
+    world.beforeWrite = ({ resource, verb }) => {
+      if (resource !== 'pods' || verb !== 'patch' || state.isChanged) return Promise.resolve();
+      state.isChanged = true;
+      world.podsFrozen = true;
+      world.changePod('p', (pod) => ({ ...pod, spec: { ...pod.spec, tolerations: [{ operator: 'Exists' }] } }));
+      return Promise.resolve();
+    };
+    world.beforeRead = async (resource) => {
+      if (resource !== 'pods' || !state.isSlow) return;
+      state.isSlow = false;
+      await world.clock.sleep(500, new AbortController().signal);
+    };
+    world.goSilent('n0');
+    while (!state.isChanged) await world.advance(0.1);
+    await world.advance(3);
+    assert.deepEqual(world.pod('p')?.spec?.tolerations, [{ operator: 'Exists' }]);
+    assert.deepEqual(world.evicted(), []);
+  });
+}
+
+test('a pod that another client changes before each request is deleted at last', async () => {
+  await using world = aWorldOf(9, 3);
+  world.addPod('p', 'n0');
+  await world.running(20);
+  let requests = 0;
+  world.beforeWrite = ({ name, verb, resource }) => {
+    if (resource !== 'pods' || verb !== 'delete') return Promise.resolve();
+    requests += 1;
+    const annotations = { changed: String(requests) };
+    world.changePod(name, (pod) => ({ ...pod, metadata: { ...pod.metadata, annotations } }));
+    return Promise.resolve();
+  };
+  world.setTaints('n0', [foreignTaint]);
+  await world.advance(60);
+  assert.deepEqual(world.evicted(), ['p']);
+  assert.equal(requests, 6);
+});
+
+test('conflicts after which the pod cannot be read are no changes of it', async () => {
+  await using world = aWorldOf(9, 3);
+  world.addPod('p', 'n0');
+  await world.running(20);
+  world.podsFrozen = true;
+  world.changePod('p', (pod) => ({ ...pod, spec: { ...pod.spec, tolerations: [{ operator: 'Exists' }] } }));
+  world.failNext('get', 'pods', 'internal', 1_000);
+  world.setTaints('n0', [foreignTaint]);
+  await world.advance(120);
+  assert.deepEqual(world.evicted(), []);
+  assert.ok(failedWrites(world).length > 6);
+});

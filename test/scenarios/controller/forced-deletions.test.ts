@@ -141,3 +141,18 @@ test('a patch of the status that is rejected for another reason is retried befor
   await world.silentFor(120, 'a');
   assert.deepEqual(world.evicted(), []);
 });
+
+test('a completed pod that runs again in the API, which the watch does not show, stays in every round', async () => {
+  const world = new ControllerWorld({}, { podGc: true }, { terminatedPodGcThreshold: 0, terminatedPodGcAgeMs: 60_000 });
+  for (const name of nodes) world.addNode(name);
+  world.renewing(...nodes);
+  world.addPod('job', 'b');
+  world.changePod('job', (pod) => ({ ...pod, status: { ...pod.status, phase: 'Succeeded' } }));
+  await using _ = await world.running(30);
+  // As after a restore of etcd.
+  world.podsFrozen = true;
+  world.changePod('job', (pod) => ({ ...pod, status: { ...pod.status, phase: 'Running' } }));
+  await world.advance(120);
+  assert.equal(world.pod('job')?.status?.phase, 'Running');
+  assert.deepEqual(world.evicted(), []);
+});

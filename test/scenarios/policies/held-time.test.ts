@@ -2,7 +2,10 @@
 // lost. That of `evictReachable` is in evict-reachable.test.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '../../../src/machinery/api/api-error.ts';
+import type { ControllerOptions } from '../../../src/controller/model/options.ts';
 import type { Toleration } from '../../../src/machinery/api/tolerations.ts';
+import { Budget } from '../../support/budget.ts';
 import { aPolicy } from '../../support/builders.ts';
 import type { ControllerWorld } from '../../support/controller-world.ts';
 import { aZonedWorld, names } from '../../support/zoned-world.ts';
@@ -141,4 +144,59 @@ test('the maximum of a path-failure hold counts the time in which the watches ar
   assert.deepEqual(world.tainted(silent), []);
   await world.advance(60);
   assert.ok(world.tainted(silent).length > 0);
+});
+
+async function aTaintThatIsNotRemoved(
+  over: Partial<ControllerOptions>,
+  pods: readonly string[],
+): Promise<ControllerWorld> {
+  const world = aZonedWorld({ a: 4, b: 4 }, { nodeEvictionRate: 1, ...over });
+  for (const pod of pods) world.addPod(pod, 'a-0', [tolerated]);
+  await world.start().silentFor(70, 'a-0');
+  world.failNext('patch', 'nodes', 'forbidden', 1_000_000);
+  world.recover('a-0');
+  await world.advance(50);
+  assert.deepEqual(world.evicted(), []);
+  return world;
+}
+
+test('a hold that a live read has ended does not begin again while a budget holds the pod', async () => {
+  const policies = [aPolicy({ evictReachable: { timeoutMs: 120_000 } })];
+  await using world = await aTaintThatIsNotRemoved({ policies }, ['web']);
+  void new Budget(world);
+  const from = world.seconds();
+  await world.advance(600);
+  const after = (world.evictedAtSeconds('web') ?? Infinity) - from;
+  assert.ok(after > 400 && after < 440, `five minutes and the timeout: ${after} s`);
+});
+
+test('the same while pods wait for tokens', async () => {
+  const policies = [aPolicy({ podDeletionsPerSecond: 0.1 })];
+  await using world = await aTaintThatIsNotRemoved({ policies }, names(20, 'p'));
+  await world.advance(530);
+  assert.equal(world.evicted().length, 20);
+});
+
+test('the same while deletions fail', async () => {
+  await using world = await aTaintThatIsNotRemoved({}, ['p']);
+  let first: number | undefined;
+  world.beforeWrite = ({ verb }) => {
+    if (verb !== 'delete') return Promise.resolve();
+    first ??= world.seconds();
+    const fails = world.seconds() - first < 15;
+    return fails
+      ? Promise.reject(new ApiError({ reason: 'unavailable', code: 503, message: 'busy' }))
+      : Promise.resolve();
+  };
+  await world.advance(400);
+  assert.ok((world.evictedAtSeconds('p') ?? Infinity) - (first ?? 0) < 60);
+});
+
+test('the cache decides about a node that cannot be read for a minute after the maximum', async () => {
+  await using world = await aTaintThatIsNotRemoved({}, ['p']);
+  world.failNext('get', 'nodes', 'internal', 1_000_000);
+  await world.advance(290);
+  assert.deepEqual(world.evicted(), []);
+  await world.advance(110);
+  assert.deepEqual(world.evicted(), ['p']);
 });

@@ -102,3 +102,37 @@ test('the pods of silent nodes are marked at the rate of the policy', async () =
   assert.equal(marked.filter((name) => name.startsWith('a')).length, 1);
   assert.equal(marked.filter((name) => name.startsWith('b')).length, 2);
 });
+
+const labelsOf = (zone: string, extra: object = {}): Record<string, string> => ({
+  'topology.kubernetes.io/region': 'r',
+  'topology.kubernetes.io/zone': zone,
+  ...extra,
+});
+
+for (const [title, policies, other, before, after] of [
+  ['by its labels', [], 'r/b', labelsOf('a'), labelsOf('b')],
+  [
+    'of a policy',
+    [aPolicy({ name: 'metal', zones: { failureDomain: ['rack'], settings: {} } })],
+    'metal:r2',
+    labelsOf('a', { rack: 'r1' }),
+    labelsOf('a', { rack: 'r2' }),
+  ],
+] as const) {
+  test(`silent nodes that come into another zone ${title} are counted there before one is tainted`, async () => {
+    const [silent, staying] = [names(4, 'a-'), names(3, 'b-')];
+    await using world = aZonedWorld({ a: 6, b: 3, c: 3 }, { policies });
+    for (const node of names(6, 'a-')) world.setLabels(node, before);
+    for (const node of staying) world.setLabels(node, title === 'by its labels' ? labelsOf('b') : after);
+    for (const node of silent) world.addPod(`pod-${node}`, node);
+    await world.start().advance(1);
+    await world.silentFor(400, ...silent);
+    assert.deepEqual(world.tainted(silent), [], '4 of 6 are not ready');
+    await world.clock.advance(1_500);
+    for (const node of silent) world.setLabels(node, after);
+    await world.advance(60);
+    assert.equal(world.lifecycle.stages.zones.plan(other)?.ratePerSecond, 0, '4 of 7 are not ready');
+    assert.deepEqual(world.tainted(silent), []);
+    assert.deepEqual(world.evicted(), []);
+  });
+}

@@ -270,7 +270,7 @@ export const knownDefects: readonly Mutant[] = [
     name: 'hold-kept-after-its-end',
     what: 'time in which a deletion was not held counts as held: the next hold of a pod ends too early',
     file: 'controller/taint-eviction/eviction-holds.ts',
-    find: 'if (!goesOn) eviction.hold = undefined;',
+    find: 'if (!goesOn) eviction.hold = this.#holdWhileReleased(eviction);',
     replace: '',
   },
   {
