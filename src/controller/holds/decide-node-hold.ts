@@ -95,14 +95,23 @@ export function unhealthySinceMs(
 ): number | undefined {
   const { status = 'Unknown', lastTransitionTime } = findCondition(conditions, 'Ready') ?? {};
   if (status === 'True') return undefined;
-  const added = taints
-    .filter(({ key, effect }) => key === ownValue(taintOf, status) && effect !== 'PreferNoSchedule')
-    .map(({ timeAdded }) => parseTimestamp(timeAdded));
+  const added = timesOf(taints, ownValue(taintOf, status));
   if (added.length === 0 && status === 'False') return seenMs ?? wallMs;
   const changedMs = parseTimestamp(lastTransitionTime);
   const sinceMs = firstOf(added, { changedMs, seenMs, wallMs });
-  const isByController = status === 'Unknown' && changedMs !== undefined && changedMs <= wallMs;
-  return sinceMs !== undefined && isByController ? Math.max(changedMs, sinceMs) : sinceMs;
+  const silentMs = status === 'Unknown' ? pastOf([changedMs], wallMs) : [];
+  return sinceMs === undefined ? undefined : Math.max(sinceMs, ...silentMs);
+}
+
+function pastOf(times: readonly (number | undefined)[], wallMs: number): readonly number[] {
+  return times.flatMap((time) => (time === undefined || time > wallMs ? [] : time));
+}
+
+/** Those of the taints with this key that a controller may have written; undefined for one without. */
+function timesOf(taints: Health['taints'], wanted: string | undefined): readonly (number | undefined)[] {
+  return taints
+    .filter(({ key, effect }) => key === wanted && effect !== 'PreferNoSchedule')
+    .map(({ timeAdded }) => parseTimestamp(timeAdded));
 }
 
 interface OtherTimes {
@@ -117,12 +126,12 @@ function firstOf(
   { changedMs, seenMs, wallMs }: OtherTimes,
 ): number | undefined {
   const isIncomplete = added.length === 0 || added.includes(undefined);
-  const times = (isIncomplete ? [...added, changedMs] : added).flatMap((time) => time ?? []);
-  const past = times.filter((time) => time <= wallMs);
+  const times = isIncomplete ? [...added, changedMs] : added;
+  const past = pastOf(times, wallMs);
   const seen = isIncomplete || past.length === 0 ? (seenMs ?? Infinity) : Infinity;
   const first = Math.min(...past, seen);
   if (first < Infinity) return first;
-  return times.length === 0 ? undefined : wallMs;
+  return times.every((time) => time === undefined) ? undefined : wallMs;
 }
 
 /** A malformed value was meant to pause the node: it holds without an end, until it is corrected or removed. */
