@@ -82,11 +82,11 @@ function evictAfterMs({ detect }: Pick<NodePolicy, 'detect'>): number {
 const taintOf: Readonly<Record<string, string>> = { Unknown: taintKeys.unreachable, False: taintKeys.notReady };
 
 /**
- * Wall time since when a node is as unhealthy as it is: of its first taint for that, which a controller wrote, by its clock. Where such a
- * taint has no time that of the Ready condition counts too, and where there is none yet that of Ready=Unknown, which a controller wrote; of
- * Ready=False it is `seenMs`, since when this process has seen it so, as only the clock of the kubelet says more. A taint from before
- * Ready=Unknown was left over, as by mode Observe. A time in the future is none, as what wrote it had a wrong clock: then it is `seenMs`
- * too, and now where that is not known. Undefined: it is Ready, or no time says anything.
+ * Wall time since when a node is as unhealthy as it is: of its first taint for that, which a controller wrote, by its clock, or since when this
+ * process has seen it so (`seenMs`), whichever was first. Where such a taint has no time that of the Ready condition counts too, and where
+ * there is none yet that of Ready=Unknown, which a controller wrote; of Ready=False only the clock of the kubelet says more. A taint from
+ * before Ready=Unknown was left over, as by mode Observe. A time in the future is none, as what wrote it had a wrong clock; it is now where
+ * nothing else is known. Undefined: it is Ready, or no time says anything.
  */
 export function unhealthySinceMs(
   { taints, conditions }: Omit<Health, 'pause'>,
@@ -98,9 +98,19 @@ export function unhealthySinceMs(
   const added = timesOf(taints, ownValue(taintOf, status));
   if (added.length === 0 && status === 'False') return seenMs ?? wallMs;
   const changedMs = parseTimestamp(lastTransitionTime);
-  const sinceMs = firstOf(added, { changedMs, seenMs, wallMs });
+  const first = firstOf([...added, seenMs, ...(isComplete(added) ? [] : [changedMs])], wallMs);
   const silentMs = status === 'Unknown' ? pastOf([changedMs], wallMs) : [];
-  return sinceMs === undefined ? undefined : Math.max(sinceMs, ...silentMs);
+  return first === undefined ? undefined : Math.max(first, ...silentMs);
+}
+
+function isComplete(times: readonly (number | undefined)[]): boolean {
+  return times.length > 0 && !times.includes(undefined);
+}
+
+/** Now where all times are in the future. */
+function firstOf(times: readonly (number | undefined)[], wallMs: number): number | undefined {
+  if (times.every((time) => time === undefined)) return undefined;
+  return Math.min(wallMs, ...pastOf(times, wallMs));
 }
 
 function pastOf(times: readonly (number | undefined)[], wallMs: number): readonly number[] {
@@ -112,26 +122,6 @@ function timesOf(taints: Health['taints'], wanted: string | undefined): readonly
   return taints
     .filter(({ key, effect }) => key === wanted && effect !== 'PreferNoSchedule')
     .map(({ timeAdded }) => parseTimestamp(timeAdded));
-}
-
-interface OtherTimes {
-  readonly changedMs: number | undefined;
-  readonly seenMs: number | undefined;
-  readonly wallMs: number;
-}
-
-/** The first time in the taints; where one is missing, or all are in the future, the other times count too. */
-function firstOf(
-  added: readonly (number | undefined)[],
-  { changedMs, seenMs, wallMs }: OtherTimes,
-): number | undefined {
-  const isIncomplete = added.length === 0 || added.includes(undefined);
-  const times = isIncomplete ? [...added, changedMs] : added;
-  const past = pastOf(times, wallMs);
-  const seen = isIncomplete || past.length === 0 ? (seenMs ?? Infinity) : Infinity;
-  const first = Math.min(...past, seen);
-  if (first < Infinity) return first;
-  return times.every((time) => time === undefined) ? undefined : wallMs;
 }
 
 /** A malformed value was meant to pause the node: it holds without an end, until it is corrected or removed. */

@@ -2,7 +2,7 @@
 // round; between rounds only missing nodes are remembered, and since when.
 import { podKey, type PodView } from '../../machinery/api/pod.ts';
 import type { StoreReader } from '../../machinery/informer/informer.ts';
-import { HangingGroups } from '../../machinery/queueing/hanging-groups.ts';
+import { hangs } from '../../machinery/queueing/hanging-groups.ts';
 import { every } from '../../machinery/supervision/every.ts';
 import { type DisruptionWords, isUnpatchable, type WriteOutcome } from '../model/commands.ts';
 import type { PodGcReason } from '../model/decisions.ts';
@@ -21,8 +21,10 @@ const quarantineMsDefault = 40_000;
 const deletesAtOnceMax = 16;
 /** Missing nodes that could not be read in one round; the others wait for the next round. */
 const unreadableMax = 3;
-/** Requests that hang in one round; then pods of namespaces where they hung before wait for the next round. */
+/** Requests that hang in one step; then the pods of their namespaces, and those whose last request hung, wait for the next round. */
 const hangingMax = 32;
+/** That a request hung is remembered for so long. */
+const hungRememberedMs = 600_000;
 
 /** Steps of a round, in their order. */
 const steps: readonly PodGcReason[] = ['terminated', 'out-of-service', 'orphaned', 'unscheduled'];
@@ -45,8 +47,8 @@ export interface PodGarbageCollectorOptions extends StageDependencies {
 interface Round {
   /** Attempts of the round, by uid, and whether each is settled: a pod under two rules is tried once. */
   readonly settled: Map<string, boolean>;
-  /** Number of requests that hung in the round, by namespace: its other pods wait for the next round. */
-  readonly hung: Map<string, number>;
+  /** The namespaces of the requests that hung in this step. */
+  readonly hung: string[];
   readonly signal: AbortSignal | undefined;
   /** When the pods of this step were chosen. A node that was read before may have registered, and got them, since. */
   readonly chosenAtMs: number;
@@ -56,8 +58,8 @@ interface Round {
 export class PodGarbageCollector {
   readonly #options: PodGarbageCollectorOptions;
   readonly #quarantine: OrphanQuarantine;
-  /** By namespace. */
-  readonly #hanging = new HangingGroups();
+  /** When the last request about a pod hung, by uid. */
+  readonly #hungMs = new Map<string, number>();
   readonly #nodeOf: NodeLookup;
   #nextRoundAtMs: number | undefined;
 
@@ -110,14 +112,13 @@ export class PodGarbageCollector {
 
   async #round(wanted: readonly PodGcReason[], signal: AbortSignal | undefined): Promise<void> {
     const settled = new Map<string, boolean>();
-    const hung = new Map<string, number>();
     for (const why of wanted) {
-      const round: Round = { settled, hung, signal, chosenAtMs: this.#options.clock.monotonicMs() };
+      const round: Round = { settled, hung: [], signal, chosenAtMs: this.#options.clock.monotonicMs() };
       if (why === 'terminated') await this.#collectTerminated(round);
       else if (why === 'orphaned') await this.#collectOrphaned(round);
       else await this.#collectAll(decideCollection(why, this.#options.pods.values(), this.#nodeOf), why, round);
     }
-    for (const _ of this.#hanging.sweep(() => this.#options.clock.monotonicMs()));
+    this.#forgetHung();
   }
 
   async #collectTerminated(round: Round): Promise<void> {
@@ -184,31 +185,34 @@ export class PodGarbageCollector {
 
   /** Deletes these pods, a bounded number at a time. Returns whether all are settled. */
   async #collectAll(pods: readonly PodView[], why: PodGcReason, round: Round): Promise<boolean> {
-    const waiting = this.#othersFirst(pods.filter((pod) => !round.settled.has(pod.uid))).values();
+    const waiting = this.#hungLast(pods.filter((pod) => !round.settled.has(pod.uid))).values();
     const worker = async (): Promise<void> => {
       for (const pod of waiting) {
         if (round.signal?.aborted === true) return;
-        round.settled.set(pod.uid, !this.#waitsForNextRound(pod, round) && (await this.#collect(pod, why, round)));
+        if (this.#waitsForNextRound(pod, round)) continue;
+        round.settled.set(pod.uid, await this.#collect(pod, why, round));
       }
     };
     await Promise.all(Array.from({ length: deletesAtOnceMax }, worker));
     return pods.every((pod) => round.settled.get(pod.uid) === true);
   }
 
-  /** Pods of namespaces where requests hang come last. */
-  #othersFirst(pods: readonly PodView[]): readonly PodView[] {
-    const nowMs = this.#options.clock.monotonicMs();
-    const { true: hanging = [], false: others = [] } = Object.groupBy(pods, ({ namespace }) =>
-      this.#hanging.has(namespace, nowMs) ? 'true' : 'false',
-    );
-    return [...others, ...hanging];
+  /** Pods whose last request hung come last, the longest ago first: so each pod is tried, however many hang. */
+  #hungLast(pods: readonly PodView[]): readonly PodView[] {
+    if (this.#hungMs.size === 0) return pods;
+    const hungMs = ({ uid }: PodView): number => this.#hungMs.get(uid) ?? -Infinity;
+    const hanging = pods.filter(({ uid }) => this.#hungMs.has(uid)).toSorted((a, b) => hungMs(a) - hungMs(b));
+    return [...pods.filter(({ uid }) => !this.#hungMs.has(uid)), ...hanging];
   }
 
   /** A webhook that hangs for the pods of one namespace does not hold up the other steps of the round. */
-  #waitsForNextRound({ namespace }: PodView, { hung }: Round): boolean {
-    if (hung.has(namespace)) return true;
-    const hangs = this.#hanging.has(namespace, this.#options.clock.monotonicMs());
-    return hangs && [...hung.values()].reduce((sum, count) => sum + count, 0) >= hangingMax;
+  #waitsForNextRound({ namespace, uid }: PodView, { hung }: Round): boolean {
+    return hung.length >= hangingMax && (this.#hungMs.has(uid) || hung.includes(namespace));
+  }
+
+  #forgetHung(): void {
+    const untilMs = this.#options.clock.monotonicMs() - hungRememberedMs;
+    for (const [uid, hungMs] of this.#hungMs) if (hungMs < untilMs) this.#hungMs.delete(uid);
   }
 
   /** Evaluates the pod again, as time may have passed. Returns whether it is settled. */
@@ -218,7 +222,7 @@ export class PodGarbageCollector {
     if (pod === undefined || !this.#isCollectable(chosen, why)) return true;
     const sentAtMs = this.#options.clock.monotonicMs();
     const outcome = await this.#failAndDelete(pod, why);
-    this.#noteDuration(pod, sentAtMs, round);
+    this.#noteDuration(pod, outcome, sentAtMs, round);
     const { result } = outcome;
     const labels = { namespace: pod.namespace, reason: why };
     // `aborted`: not sent, because leadership is paused or lost.
@@ -231,9 +235,12 @@ export class PodGarbageCollector {
     return result !== 'failed' && result !== 'not-leader' && result !== 'held';
   }
 
-  #noteDuration({ namespace }: PodView, sentAtMs: number, { hung }: Round): void {
+  /** A request that was done did not hang: it may have waited for others of this process. */
+  #noteDuration({ namespace, uid }: PodView, outcome: WriteOutcome, sentAtMs: number, { hung }: Round): void {
     const nowMs = this.#options.clock.monotonicMs();
-    if (this.#hanging.note(namespace, nowMs - sentAtMs, nowMs)) hung.set(namespace, (hung.get(namespace) ?? 0) + 1);
+    if (outcome.result !== 'failed' || !hangs(nowMs - sentAtMs)) return void this.#hungMs.delete(uid);
+    this.#hungMs.set(uid, nowMs);
+    hung.push(namespace);
   }
 
   /**

@@ -19,6 +19,8 @@ import type { StageDependencies } from '../model/dependencies.ts';
 const checkAgainMs = 1_000;
 /** The cache decides about a node that cannot be read for so long. */
 const unreadableMsMax = 60_000;
+/** Counted again where it was not asked for so long. */
+const unaskedMsMax = 30_000;
 
 export interface EvictionHoldsOptions extends Omit<StageDependencies, 'writer'> {
   /** `ask` records the question. */
@@ -91,7 +93,6 @@ export class EvictionHolds {
   #awaitPlace(eviction: TimedEviction, isFree: boolean): HoldAnswer {
     const goesOn = !isFree && eviction.hold?.why === 'hourly-limit';
     if (!goesOn) eviction.hold = this.#holdWhileReleased(eviction);
-    if (eviction.hold === undefined) eviction.unreadableSinceMs = undefined;
     return isFree ? 'free' : { checkAgainMs };
   }
 
@@ -143,8 +144,10 @@ export class EvictionHolds {
   /** The API server may answer all but the reads of one node. A late cache ends by itself, and cannot decide. */
   #isUnreadableForLong(eviction: TimedEviction, live: LiveNode, why: EvictionHold): boolean {
     const nowMs = this.#nowMs();
-    eviction.unreadableSinceMs = live === 'unreadable' ? (eviction.unreadableSinceMs ?? nowMs) : undefined;
-    return why !== 'late-cache' && nowMs - (eviction.unreadableSinceMs ?? nowMs) >= unreadableMsMax;
+    const { sinceMs: before, askedMs = -Infinity } = eviction.unreadable ?? {};
+    const sinceMs = nowMs - askedMs > unaskedMsMax ? nowMs : (before ?? nowMs);
+    eviction.unreadable = live === 'unreadable' ? { sinceMs, askedMs: nowMs } : undefined;
+    return eviction.unreadable !== undefined && why !== 'late-cache' && nowMs - sinceMs >= unreadableMsMax;
   }
 
   #holdOn(eviction: TimedEviction): HoldAnswer {

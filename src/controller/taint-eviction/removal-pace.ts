@@ -19,6 +19,8 @@ import type { StageDependencies } from '../model/dependencies.ts';
 const retryDelaysMs = { min: 100, max: 30_000 } as const;
 /** A pod that waits is evaluated again after this time: its node may not be reachable any more. */
 const checkAgainMs = 1_000;
+/** The same where it waits for a slot of its namespace, which wakes it when it is free: many pods may wait for long. */
+const slotRecheckMs = 10_000;
 /** What the policy and the state of a node say about deletions of its pods. */
 export interface RemovalRules {
   /** Undefined: the Eviction API is not used for pods of this node. */
@@ -141,7 +143,7 @@ export class RemovalPace {
     const { node, evictAt } = eviction;
     const waitMs = by === 'evict' ? this.#retryInMs(eviction) : 0;
     if (waitMs > 0) return this.#waitFor(key, Math.min(waitMs, checkAgainMs));
-    if (!this.#mayAsk(by, pod)) return this.#waitFor(key, checkAgainMs);
+    if (!this.#mayAsk(by, pod)) return this.#waitFor(key, by === 'evict' ? checkAgainMs : slotRecheckMs);
     const rate = evictAt.forHealth ? this.#options.rules.deletionRateOf(node) : undefined;
     if (rate === undefined) {
       this.#tokens.leave(key);
@@ -159,7 +161,7 @@ export class RemovalPace {
   /** The same for a deletion that is due for a taint of another client, which no policy delays. */
   tryOther(pod: PodView, evictAt: EvictAt): RemovalAnswer {
     this.#tokens.backOff(podKey(pod));
-    if (!this.#mayAsk('delete', pod)) return { kind: 'wait', checkAgainMs };
+    if (!this.#mayAsk('delete', pod)) return { kind: 'wait', checkAgainMs: slotRecheckMs };
     return { kind: 'go', by: 'delete', evictAt, returnToken: () => undefined };
   }
 
@@ -178,6 +180,7 @@ export class RemovalPace {
   /** The pod is held by something else: others are served before it, and it keeps its place. */
   backOff(key: string): void {
     this.#tokens.backOff(key);
+    this.#slots.remove(key);
   }
 
   /** The pod is no longer to be deleted, or is. */

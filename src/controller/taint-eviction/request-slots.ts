@@ -1,6 +1,9 @@
+/** Keys that are woken for one slot: the first of them may have nothing to send any more. */
+const wokenMax = 4;
+
 /**
- * Keys with a request in flight, of which there is a maximum, and those that wait for one to end: first come, first served. A key
- * that waits has to try again from time to time anyway.
+ * Keys with a request in flight, of which there is a maximum, and those that wait for one to end: first come, first served. One that waits
+ * is to be removed when it does not want a slot any more.
  */
 export class RequestSlots {
   readonly #max: number;
@@ -8,7 +11,7 @@ export class RequestSlots {
   readonly #taken = new Set<string>();
   readonly #waiting = new Set<string>();
 
-  /** `wake`: a slot is free, and this key is to try again. */
+  /** `wake`: a slot is free, or was a moment ago, and this key is to try again. */
   constructor(max: number, wake: (key: string) => void) {
     this.#max = max;
     this.#wake = wake;
@@ -28,10 +31,11 @@ export class RequestSlots {
   /** The request has ended, or is not sent. Ignored for a key without a slot. */
   free(key: string): void {
     if (!this.#taken.delete(key)) return;
-    const [next] = this.#waiting;
-    if (next === undefined) return;
-    this.#waiting.delete(next);
-    this.#wake(next);
+    let woken = 0;
+    for (const next of this.#waiting) {
+      this.#wake(next);
+      if (++woken >= wokenMax) return;
+    }
   }
 
   /** The key does not wait any more; a request in flight keeps its slot. */

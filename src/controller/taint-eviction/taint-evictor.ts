@@ -429,6 +429,7 @@ export class TaintEvictor {
     if (answer.kind === 'go') return this.#evict(pod, eviction, answer);
     const other = this.#tryForOtherTaint(pod, eviction);
     if (other?.kind === 'go') return this.#evict(pod, eviction, other);
+    if (other !== undefined) return { next: 'requeue', afterMs: other.checkAgainMs };
     return this.#waitFor(pod, eviction, held, answer.checkAgainMs);
   }
 

@@ -19,11 +19,12 @@ export function readClusterEvidence(sources: DashboardSources, now: Now): Cluste
   const openBreakers = policies.filter(({ breaker }) => breaker?.untilMs !== undefined);
   const fullPolicies = policies.filter(({ emptying }) => emptying && emptying.nodes.length >= emptying.max);
   const { leading, stale, fullDisruption } = cluster;
+  const usesFallback = sources.stages.freshness.usesFallback();
   return {
     cluster,
     policies,
     fingerprint: JSON.stringify([
-      { leading, stale, fullDisruption },
+      { leading, stale, usesFallback, fullDisruption },
       [openBreakers, fullPolicies].map((each) => each.map(({ policy }) => policy)),
       readOutage(sources),
       readRates(sources),

@@ -1,7 +1,11 @@
-/** A request that took so long counts as one that hangs, whatever the answer was in the end: webhooks have 10 s by default. */
 const hangsFromMs = 5_000;
 /** It is remembered for so long. */
 const rememberedMs = 60_000;
+
+/** Whether a request that took so long counts as one that hangs, whatever the answer was in the end: webhooks have 10 s by default. */
+export function hangs(tookMs: number): boolean {
+  return tookMs >= hangsFromMs;
+}
 
 /**
  * Groups of objects, such as namespaces, about which requests hang, as behind a webhook: with this, others need not wait behind them.
@@ -11,12 +15,9 @@ export class HangingGroups {
   /** When the last such request ended. */
   readonly #hungMs = new Map<string, number>();
 
-  /** A request about this group ended after so long. Returns whether it counts as one that hangs. */
-  note(group: string, tookMs: number, nowMs: number): boolean {
-    const hung = tookMs >= hangsFromMs;
-    if (hung) this.#hungMs.set(group, nowMs);
-    else this.#hungMs.delete(group);
-    return hung;
+  /** A request about this group ended after so long. A quick answer says nothing of others, which a webhook may select by a label. */
+  note(group: string, tookMs: number, nowMs: number): void {
+    if (hangs(tookMs)) this.#hungMs.set(group, nowMs);
   }
 
   has(group: string, nowMs: number): boolean {

@@ -38,25 +38,84 @@ test('taints: a pod of another node is deleted at once, and those that hang are 
   assert.ok(requests() - before >= 80, `${requests() - before} further requests`);
 });
 
-test('pod gc: completed pods whose deletion hangs do not hold up a stuck pod of an out-of-service node', async () => {
+test('taints: nor where some pods of that namespace are answered at once', async () => {
   const end = new AbortController();
+  await using world = aWorldOf(40, 3);
+  for (let each = 0; each < 100; each += 1) {
+    world.addPod(`bad-${each}`, 'n0', [], inBatch);
+    world.addPod(`quick-${each}`, 'n0', [], inBatch);
+  }
+  for (let each = 1; each < 30; each += 1) world.addPod(`good-${each}`, `n${each}`);
+  hang(world, 'bad', end.signal);
+  const hanging = world.beforeWrite;
+  world.beforeWrite = (write) =>
+    write.name.startsWith('quick')
+      ? Promise.reject(new ApiError({ reason: 'internal', message: 'denied' }))
+      : hanging(write);
+  await world.running(20);
+  world.setTaints('n0', [broken]);
+  await world.advance(60);
+  for (let each = 1; each < 30; each += 1) {
+    const from = world.seconds();
+    world.setTaints(`n${each}`, [broken]);
+    await world.advance(7);
+    assert.ok((world.evictedAtSeconds(`good-${each}`) ?? Infinity) - from < 2, `good-${each}`);
+  }
+  end.abort();
+});
+
+/** Three nodes, of which pod GC knows; `a` is out of service, with a pod that terminates. */
+function aWorldWithGc(): ControllerWorld {
   const world = new ControllerWorld({}, { podGc: true }, { terminatedPodGcThreshold: 10 });
   for (const name of ['a', 'b', 'c']) world.addNode(name);
   world.renewing('a', 'b', 'c');
-  for (let each = 0; each < 500; each += 1) {
+  return world;
+}
+
+function addCompleted(world: ControllerWorld, count: number): void {
+  for (let each = 0; each < count; each += 1) {
     world.addPod(`batch-${each}`, 'b', [], inBatch);
     world.changePod(`batch-${each}`, (pod) => ({ ...pod, status: { ...pod.status, phase: 'Succeeded' } }));
   }
-  hang(world, 'batch', end.signal);
-  await using _ = await world.running(30);
-  const from = world.seconds();
-  world.addPod('stuck', 'a', [{ operator: 'Exists' }]);
+}
+
+function addStuck(world: ControllerWorld, namespace: string): void {
+  world.addPod('stuck', 'a', [{ operator: 'Exists' }], { namespace });
   world.post('a', 'False');
   world.goSilent('a');
   world.setTaints('a', [outOfService]);
   const terminating = { deletionTimestamp: '2026-01-02T03:05:05Z', deletionGracePeriodSeconds: 30 };
   world.changePod('stuck', (pod) => ({ ...pod, metadata: { ...pod.metadata, ...terminating } }));
-  await world.advance(120);
+}
+
+for (const [count, namespace] of [
+  [500, 'default'],
+  [500, 'batch'],
+  [11, 'batch'],
+] as const) {
+  test(`pod gc: ${count} completed pods whose deletion hangs do not hold up a stuck pod in ${namespace}`, async () => {
+    const end = new AbortController();
+    const world = aWorldWithGc();
+    addCompleted(world, count);
+    hang(world, 'batch', end.signal);
+    await using _ = await world.running(30);
+    const from = world.seconds();
+    addStuck(world, namespace);
+    await world.advance(120);
+    end.abort();
+    assert.ok((world.evictedAtSeconds('stuck') ?? Infinity) - from < 90, `after ${world.evictedAtSeconds('stuck')} s`);
+  });
+}
+
+test('pod gc: orphans that hang do not hold up others of their namespace, and each is tried', async () => {
+  const end = new AbortController();
+  const world = aWorldWithGc();
+  for (let each = 0; each < 100; each += 1) world.addPod(`bad-${each}`, 'gone', [], inBatch);
+  for (let each = 0; each < 5; each += 1) world.addPod(`fine-${each}`, 'gone', [], inBatch);
+  const requests = hang(world, 'bad', end.signal);
+  await using _ = await world.running(30);
+  await world.advance(400);
   end.abort();
-  assert.ok((world.evictedAtSeconds('stuck') ?? Infinity) - from < 60, `after ${world.evictedAtSeconds('stuck')} s`);
+  assert.equal(new Set(world.evicted()).size, 5);
+  assert.ok(requests() >= 100, `${requests()} requests`);
 });

@@ -200,3 +200,16 @@ test('the cache decides about a node that cannot be read for a minute after the 
   await world.advance(110);
   assert.deepEqual(world.evicted(), ['p']);
 });
+
+test('reads that fail before and after another hold are no minute in which the node cannot be read', async () => {
+  await using world = await aTaintThatIsNotRemoved({}, ['p']);
+  world.failNext('get', 'nodes', 'internal', 1_000_000);
+  await world.advance(270);
+  world.changeOptions({ paused: true });
+  await world.advance(200);
+  world.changeOptions({ paused: false });
+  await world.advance(20);
+  assert.deepEqual(world.evicted(), []);
+  await world.advance(120);
+  assert.deepEqual(world.evicted(), ['p']);
+});

@@ -123,3 +123,21 @@ test('a node is unhealthy since its first taint for what it is now, and by its c
   assert.equal(since('False', at('09:00')), '12:00', 'only the clock of the kubelet says more');
   assert.equal(since('True', at('09:00'), ...both), undefined);
 });
+
+test('mode Detect that has ended does not begin again by a time that comes later', () => {
+  const claims = [
+    { name: 'edge', mode: 'Detect', detect: { markPods: true, evictAfterMs: 60_000 }, modeWindow: undefined },
+  ] as const;
+  const at = (seconds: number): string => new Date(wallMs + seconds * 1_000).toISOString();
+  const modeAt = (seconds: number, timeAdded?: string): string | undefined => {
+    const taints =
+      timeAdded === undefined ? [] : [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule', timeAdded }];
+    const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: at(0) }];
+    const node = { taints, conditions };
+    return decideNodeHold({ paused: false, claims, node, wallMs: wallMs + seconds * 1_000, seenMs: wallMs })?.mode;
+  };
+  for (const stamp of [at(120), at(61), undefined]) {
+    assert.equal(modeAt(59, stamp), 'Detect');
+    for (const seconds of [61, 119, 121, 181]) assert.equal(modeAt(seconds, stamp), undefined);
+  }
+});

@@ -14,9 +14,20 @@ test('a slot that is free wakes the key that waits for the longest time, and one
   assert.equal(slots.tryTake('d'), false, 'a request in flight keeps its slot');
   slots.free('a');
   slots.free('a');
-  assert.deepEqual(woken, ['d']);
+  assert.deepEqual(woken, ['d', 'e']);
   assert.equal(slots.tryTake('d'), true);
   assert.equal(slots.size, 3);
   slots.free('x');
-  assert.deepEqual(woken, ['d']);
+  assert.deepEqual(woken, ['d', 'e']);
+});
+
+test('more than the first are woken, as that may not want its slot any more, and each keeps its place', () => {
+  const woken: string[] = [];
+  const slots = new RequestSlots(1, (key) => woken.push(key));
+  for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) slots.tryTake(key);
+  slots.free('a');
+  assert.deepEqual(woken, ['b', 'c', 'd', 'e']);
+  assert.equal(slots.tryTake('c'), true);
+  slots.free('c');
+  assert.deepEqual(woken.slice(4), ['b', 'd', 'e', 'f']);
 });
