@@ -359,6 +359,11 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'nothing in the controller: a replica was restarted three times within a minute, and each new process tried again at once what had failed',
   },
+  {
+    seed: 870004674,
+    found:
+      'a pod was deleted for the taint of another client although the answer to a live read had shown that it is gone: the watch had not yet',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

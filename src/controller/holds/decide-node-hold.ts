@@ -100,7 +100,7 @@ export function unhealthySinceMs(
   const changedMs = parseTimestamp(lastTransitionTime);
   const first = firstOf([...added, seenMs, ...(isComplete(added) ? [] : [changedMs])], wallMs);
   const silentMs = status === 'Unknown' ? pastOf([changedMs], wallMs) : [];
-  return first === undefined ? undefined : Math.max(first, ...silentMs);
+  return first === undefined ? undefined : Math.max(first, ...silentMs.map((ms) => Math.min(ms, seenMs ?? ms)));
 }
 
 function isComplete(times: readonly (number | undefined)[]): boolean {

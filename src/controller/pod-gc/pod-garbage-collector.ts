@@ -21,10 +21,11 @@ const quarantineMsDefault = 40_000;
 const deletesAtOnceMax = 16;
 /** Missing nodes that could not be read in one round; the others wait for the next round. */
 const unreadableMax = 3;
-/** Requests that hang in one step; then the pods of their namespaces, and those whose last request hung, wait for the next round. */
+/**
+ * Requests that hang in one step; then the pods of their namespaces, and those whose last request hung, wait for the next round, and after
+ * as many again all others.
+ */
 const hangingMax = 32;
-/** That a request hung is remembered for so long. */
-const hungRememberedMs = 600_000;
 
 /** Steps of a round, in their order. */
 const steps: readonly PodGcReason[] = ['terminated', 'out-of-service', 'orphaned', 'unscheduled'];
@@ -164,8 +165,11 @@ export class PodGarbageCollector {
    */
   async #collectOrphansOf(node: string, orphans: readonly PodView[], round: Round): Promise<LiveNode> {
     const live = await this.#options.readNode(node, round.chosenAtMs);
+    const hungBefore = round.hung.length;
     if (live !== 'gone') this.#keepOrphans(node, live);
     else if (await this.#collectAll(orphans, 'orphaned', round)) this.#quarantine.release(node);
+    // Those of other nodes are tried before them in the next round.
+    else if (round.hung.length > hungBefore) this.#quarantine.moveBack(node, this.#options.clock.monotonicMs());
     return live;
   }
 
@@ -207,12 +211,16 @@ export class PodGarbageCollector {
 
   /** A webhook that hangs for the pods of one namespace does not hold up the other steps of the round. */
   #waitsForNextRound({ namespace, uid }: PodView, { hung }: Round): boolean {
-    return hung.length >= hangingMax && (this.#hungMs.has(uid) || hung.includes(namespace));
+    if (hung.length < hangingMax) return false;
+    return hung.length >= 2 * hangingMax || this.#hungMs.has(uid) || hung.includes(namespace);
   }
 
+  /** Pods that exist are remembered: of many that hang, the first would else be tried again before the last. */
   #forgetHung(): void {
-    const untilMs = this.#options.clock.monotonicMs() - hungRememberedMs;
-    for (const [uid, hungMs] of this.#hungMs) if (hungMs < untilMs) this.#hungMs.delete(uid);
+    if (this.#hungMs.size === 0) return;
+    const gone = new Set(this.#hungMs.keys());
+    for (const { uid } of this.#options.pods.values()) gone.delete(uid);
+    for (const uid of gone) this.#hungMs.delete(uid);
   }
 
   /** Evaluates the pod again, as time may have passed. Returns whether it is settled. */

@@ -4,7 +4,8 @@ import type { Now } from '../model/node-state.ts';
 
 interface Start {
   readonly uid: string;
-  readonly ready: string | undefined;
+  /** Status and time of its Ready condition. */
+  readonly ready: string;
   /** Monotonic. */
   readonly seenMs: number;
 }
@@ -19,7 +20,7 @@ export class UnreadyStarts {
   note(node: NodeView, { monotonicMs }: Now): void {
     const ready = readyOf(node);
     const known = this.#starts.get(node.name);
-    if (ready === 'True') this.#starts.delete(node.name);
+    if (ready.startsWith('True')) this.#starts.delete(node.name);
     else if (known?.uid !== node.uid || known.ready !== ready)
       this.#starts.set(node.name, { uid: node.uid, ready, seenMs: monotonicMs });
   }
@@ -40,6 +41,8 @@ export class UnreadyStarts {
   }
 }
 
-function readyOf({ conditions }: NodeView): string | undefined {
-  return findCondition(conditions, 'Ready')?.status;
+/** Another time is that of another transition: the list after an interruption may show the node not Ready again. */
+function readyOf({ conditions }: NodeView): string {
+  const { status = '', lastTransitionTime = '' } = findCondition(conditions, 'Ready') ?? {};
+  return `${status} ${lastTransitionTime}`;
 }

@@ -28,6 +28,11 @@ function isOfKind(taint: Taint, kind: TaintKind): boolean {
   return isSameKind(kindOf({ taint: taint.key, forHealth: isForHealth(taint) }), kind);
 }
 
+/** Whether the node has no NoExecute taint of this kind, as far as its list is known. */
+export function lacksTaint({ taints, isTaintListCut }: NodeView, kind: TaintKind): boolean {
+  return isTaintListCut !== true && !noExecuteTaints(taints).some((taint) => isOfKind(taint, kind));
+}
+
 /** `hold`: for another maximum period. */
 export type HoldExpiry = 'evict' | 'hold' | 'read-again';
 

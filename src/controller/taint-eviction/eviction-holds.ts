@@ -9,6 +9,7 @@ import {
   type HoldExpiry,
   isSameKind,
   kindOf,
+  lacksTaint,
   type TaintKind,
 } from './decide-hold-expiry.ts';
 import { extendHold, isAtMaximum, isUnbounded, renewHold } from './extend-hold.ts';
@@ -19,8 +20,6 @@ import type { StageDependencies } from '../model/dependencies.ts';
 const checkAgainMs = 1_000;
 /** The cache decides about a node that cannot be read for so long. */
 const unreadableMsMax = 60_000;
-/** Counted again where it was not asked for so long. */
-const unaskedMsMax = 30_000;
 
 export interface EvictionHoldsOptions extends Omit<StageDependencies, 'writer'> {
   /** `ask` records the question. */
@@ -57,7 +56,8 @@ export class EvictionHolds {
   reasonFor(eviction: TimedEviction, due: EvictionCause): EvictionHold | undefined {
     const { node, uid } = eviction;
     const first = selectFirst(this.#options.holds.ofPod(node, uid, actOf(due)));
-    const why = first ?? (this.#isNewerThanNode(eviction) ? 'late-cache' : undefined);
+    const isLate = this.#isNewerThanNode(eviction) || this.#isTaintGone(node, due);
+    const why = first ?? (isLate ? 'late-cache' : undefined);
     return why === undefined || this.#isReleased(eviction, why, due) ? undefined : why;
   }
 
@@ -75,6 +75,12 @@ export class EvictionHolds {
     return this.#nowMs() - boundMs < nodeWatchDelayMsMax && this.#options.isNodeWatchBehind(resourceVersion);
   }
 
+  /** The answer to a request has shown the node without the taint, before the watch. */
+  #isTaintGone(name: string, due: EvictionCause): boolean {
+    const node = this.#options.nodes.get(name);
+    return node !== undefined && lacksTaint(node, kindOf(due));
+  }
+
   /** Whether a deletion that is due may proceed. To be called again as the result says. */
   check(pod: PodView, eviction: TimedEviction): HoldAnswer {
     const asked = this.#options.holds.ask(eviction.node, actOf(eviction.evictAt), pod.uid);
@@ -83,6 +89,7 @@ export class EvictionHolds {
     if (eviction.hold?.why !== why && why !== 'late-cache') this.#noteHeld(pod, why);
     const hold = extendHold(eviction.hold, why, this.#nowMs(), this.#readySince(eviction.node));
     eviction.hold = hold;
+    if (!isAtMaximum(hold)) eviction.unreadableSinceMs = undefined;
     if (isUnbounded(why)) return { checkAgainMs, untilChange: why };
     return isAtMaximum(hold)
       ? this.#decideLive(pod, eviction, { why, kind: kindOf(eviction.evictAt) })
@@ -144,10 +151,8 @@ export class EvictionHolds {
   /** The API server may answer all but the reads of one node. A late cache ends by itself, and cannot decide. */
   #isUnreadableForLong(eviction: TimedEviction, live: LiveNode, why: EvictionHold): boolean {
     const nowMs = this.#nowMs();
-    const { sinceMs: before, askedMs = -Infinity } = eviction.unreadable ?? {};
-    const sinceMs = nowMs - askedMs > unaskedMsMax ? nowMs : (before ?? nowMs);
-    eviction.unreadable = live === 'unreadable' ? { sinceMs, askedMs: nowMs } : undefined;
-    return eviction.unreadable !== undefined && why !== 'late-cache' && nowMs - sinceMs >= unreadableMsMax;
+    eviction.unreadableSinceMs = live === 'unreadable' ? (eviction.unreadableSinceMs ?? nowMs) : undefined;
+    return why !== 'late-cache' && nowMs - (eviction.unreadableSinceMs ?? nowMs) >= unreadableMsMax;
   }
 
   #holdOn(eviction: TimedEviction): HoldAnswer {

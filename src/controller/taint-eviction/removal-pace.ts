@@ -135,7 +135,9 @@ export class RemovalPace {
   tryEvict(pod: PodView, eviction: TimedEviction): RemovalAnswer {
     const key = podKey(pod);
     const by = this.methodOf(key, eviction, eviction.evictAt);
-    return by === 'await-responder' ? this.#waitFor(key, checkAgainMs) : this.#tryBy(by, pod, eviction);
+    if (by !== 'await-responder') return this.#tryBy(by, pod, eviction);
+    this.#slots.remove(key);
+    return this.#waitFor(key, checkAgainMs);
   }
 
   #tryBy(by: RemovalMethod, pod: PodView, eviction: TimedEviction): RemovalAnswer {
@@ -168,7 +170,9 @@ export class RemovalPace {
   /** Takes a slot where the request may hang. */
   #mayAsk(by: RemovalMethod, pod: PodView): boolean {
     const mayHang = by === 'evict' || this.#hanging.has(pod.namespace, this.#nowMs());
-    return !mayHang || this.#slots.tryTake(podKey(pod));
+    if (mayHang) return this.#slots.tryTake(podKey(pod));
+    this.#slots.remove(podKey(pod));
+    return true;
   }
 
   /** Not positive: the Eviction API may be asked now. */

@@ -52,8 +52,8 @@ export interface TimedEviction {
   failed?: FailedEviction | undefined;
   /** Requests in a row that were conflicts, each about another version of the pod, and the last of these. */
   conflicts?: { readonly count: number; readonly version: string } | undefined;
-  /** Since when its node cannot be read, and when that was asked last, while a hold is at its maximum; undefined: it can. */
-  unreadable?: { readonly sinceMs: number; readonly askedMs: number } | undefined;
+  /** Since when its node cannot be read, while a hold is at its maximum; undefined: it can. */
+  unreadableSinceMs?: number | undefined;
   /** The last live read in place of a late cache did not confirm the taint. */
   unconfirmed?: boolean;
 }

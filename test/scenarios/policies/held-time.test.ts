@@ -213,3 +213,23 @@ test('reads that fail before and after another hold are no minute in which the n
   await world.advance(120);
   assert.deepEqual(world.evicted(), ['p']);
 });
+
+test('the cache decides about many nodes whose reads hang, of which only a few are read at once', async () => {
+  const end = new AbortController();
+  const silent = names(24, 'a-');
+  const world = aZonedWorld({ a: 96, b: 4 }, { nodeEvictionRate: 1_000, secondaryNodeEvictionRate: 1_000 });
+  for (const node of silent) world.addPod(`p-${node}`, node, [tolerated]);
+  await using _ = world.start();
+  await world.silentFor(70, ...silent);
+  assert.equal(world.tainted(silent).length, 24);
+  world.failNext('patch', 'nodes', 'forbidden', 1_000_000);
+  for (const node of silent) world.recover(node);
+  world.beforeRead = async (resource) => {
+    if (resource !== 'nodes') return;
+    await world.clock.sleep(10_000, end.signal);
+    throw new ApiError({ reason: 'timeout', message: 'no response within 10000 ms' });
+  };
+  await world.advance(600);
+  end.abort();
+  assert.equal(world.evicted().length, 24);
+});

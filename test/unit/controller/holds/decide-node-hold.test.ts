@@ -141,3 +141,17 @@ test('mode Detect that has ended does not begin again by a time that comes later
     for (const seconds of [61, 119, 121, 181]) assert.equal(modeAt(seconds, stamp), undefined);
   }
 });
+
+test('nor does it for a silent node of which a leader with a clock that is ahead wrote the state', () => {
+  const claims = [
+    { name: 'edge', mode: 'Detect', detect: { markPods: true, evictAfterMs: 60_000 }, modeWindow: undefined },
+  ] as const;
+  const ahead = new Date(wallMs + 120_000).toISOString();
+  const taints = [{ key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule', timeAdded: ahead }];
+  const node = { taints, conditions: [{ type: 'Ready', status: 'Unknown', lastTransitionTime: ahead }] };
+  const modes = [30, 61, 119, 121, 181].map(
+    (seconds) =>
+      decideNodeHold({ paused: false, claims, node, wallMs: wallMs + seconds * 1_000, seenMs: wallMs })?.mode,
+  );
+  assert.deepEqual(modes, ['Detect', undefined, undefined, undefined, undefined]);
+});

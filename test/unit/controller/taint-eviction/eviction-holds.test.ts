@@ -1,7 +1,7 @@
 // What holds a due deletion, for how long, and what a live read of the node decides then.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeView } from '../../../../src/machinery/api/node.ts';
+import { type NodeView, transformNode } from '../../../../src/machinery/api/node.ts';
 import type { Taint } from '../../../../src/machinery/api/taints.ts';
 import type { Toleration } from '../../../../src/machinery/api/tolerations.ts';
 import type { EvictionHold } from '../../../../src/controller/model/decisions.ts';
@@ -191,3 +191,21 @@ test('a hold: time adds up around others, Ready must last, and the other reasons
   hold = extendHold(hold, 'node-is-ready', 82 * minute, 'at last');
   assert.equal(isAtMaximum(hold), false, 'Ready again between two checks');
 });
+
+for (const isRead of [true, false]) {
+  const shown = isRead ? 'stays once an answer has shown' : 'is deleted while no answer has shown';
+  test(`a pod ${shown} that the taint of another client is gone, which the watch does not show`, async () => {
+    await using world = aWorldOf(9, 3);
+    world.addPod('p', 'n0', [{ key: 'example.com/disk', operator: 'Exists', tolerationSeconds: 30 }]);
+    await world.running(20);
+    world.setTaints('n0', [{ key: 'example.com/disk', effect: 'NoExecute' }]);
+    await world.advance(10);
+    world.nodesFrozen = true;
+    world.setTaints('n0', []);
+    const { nodes } = world.lifecycle.stages;
+    const known = nodes.get('n0');
+    if (isRead && known !== undefined) nodes.remember(known, transformNode(world.node('n0')));
+    await world.advance(60);
+    assert.deepEqual(world.evicted(), isRead ? [] : ['p']);
+  });
+}
