@@ -197,6 +197,7 @@ function buildTaintEvictor(
   return new TaintEvictor({
     ...dependencies,
     pods,
+    isUndecoded: (pod) => options.informers.pods.isUndecoded(pod),
     podListSentAtMs: () => options.informers.pods.status().lastListSentAtMs,
     writesAtOnceMax: options.lanes.concurrencyMax,
     recorder: options.recorders.evictions,

@@ -364,6 +364,16 @@ export const regressionSeeds: readonly { readonly seed: number; readonly found: 
     found:
       'a pod was deleted for the taint of another client although the answer to a live read had shown that it is gone: the watch had not yet',
   },
+  {
+    seed: 870004172,
+    found:
+      'a pod was deleted by its former tolerations: the version with longer ones could not be decoded when its deadline was set, which then stayed',
+  },
+  {
+    seed: 880000081,
+    found:
+      'nothing in the controller: mode Detect ended by the time since when the node was Unknown, which was a moment before its taint',
+  },
 ];
 
 /** Those that were found before this one: what has been drawn since then must not change their stories. */

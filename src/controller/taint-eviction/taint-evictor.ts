@@ -38,6 +38,8 @@ interface TaintEvictorOptions extends EvictionHoldsOptions {
   /** How and when pods are removed. Absent: every pod that is due is deleted at once. */
   readonly removals?: RemovalRules;
   readonly pods: PodSource;
+  /** Whether the newest version of this pod (`namespace/name`) could not be decoded. Absent: never. */
+  readonly isUndecoded?: (pod: string) => boolean;
   /** When the complete state of pods in the cache was requested, if it is the most recent of that time. */
   readonly podListSentAtMs?: () => number | undefined;
   readonly writer: CommandWriter;
@@ -293,7 +295,7 @@ export class TaintEvictor {
     const decision = decideEviction(pod, {
       taints,
       boundMs,
-      earlier: known?.evictAt,
+      earlier: known?.isProvisional === true ? undefined : known?.evictAt,
       isRetained: this.#isRetained(pod),
     });
     if (decision.kind === 'stay') this.#cancel(pod, decision.why);
@@ -329,23 +331,44 @@ export class TaintEvictor {
     const key = podKey(pod);
     const known = this.#timed.get(key);
     const inMs = Math.max(0, evictAt.atMs - this.#options.clock.monotonicMs());
-    if (known !== undefined && isSameDeadline(known.evictAt, evictAt)) return this.#ensureQueued(key, inMs);
-    const announced = known?.announced === true;
-    const isLater = known !== undefined && known.evictAt.atMs < evictAt.atMs;
-    if (announced && isLater) this.#options.recorder.record(cancellingDeletion(pod));
-    const { uid, nodeName: node } = pod;
-    const created = { uid, node, boundMs, resourceVersion: pod.resourceVersion, asked: neverAsked };
-    const kept = known && this.#keptAtMove(known, isLater);
-    this.#timed.set(key, { ...created, ...kept, evictAt, announced: announced && !isLater });
-    if (inMs > 0) this.#noteScheduled(pod, evictAt, inMs);
-    this.#loop.add(key, inMs);
-    this.#publish();
+    const isProvisional = this.#isProvisional(key, known);
+    if (known === undefined || !isSameDeadline(known.evictAt, evictAt)) {
+      const { uid, nodeName: node, resourceVersion } = pod;
+      const created = {
+        uid,
+        node,
+        boundMs,
+        resourceVersion,
+        evictAt,
+        isProvisional,
+        announced: false,
+        asked: neverAsked,
+      };
+      this.#timed.set(key, { ...created, ...(known && this.#keptAtMove(pod, known, evictAt)) });
+      if (inMs > 0) this.#noteScheduled(pod, evictAt, inMs);
+      this.#loop.add(key, inMs);
+      return this.#publish();
+    }
+    known.isProvisional = isProvisional;
+    this.#ensureQueued(key, inMs);
   }
 
-  /** What a moved deadline leaves as it was: also when the Eviction API may be asked again. */
-  #keptAtMove(known: TimedEviction, isLater: boolean): Pick<TimedEviction, 'resourceVersion' | 'failed' | 'asked'> {
-    const { resourceVersion, failed } = known;
-    return { resourceVersion, failed, asked: this.#removal.movedAsked(known, isLater) };
+  /** Once its newest version was evaluated, it stays so: what comes later moves no deadline to a later time. */
+  #isProvisional(key: string, known: TimedEviction | undefined): boolean {
+    return known?.isProvisional !== false && this.#options.isUndecoded?.(key) === true;
+  }
+
+  /** What a moved deadline leaves as it was: also when the Eviction API may be asked again. A later one is announced again. */
+  #keptAtMove(
+    pod: PodView,
+    known: TimedEviction,
+    evictAt: EvictAt,
+  ): Pick<TimedEviction, 'resourceVersion' | 'announced' | 'failed' | 'asked'> {
+    const { resourceVersion, failed, announced } = known;
+    const isLater = known.evictAt.atMs < evictAt.atMs;
+    if (announced && isLater) this.#options.recorder.record(cancellingDeletion(pod));
+    const asked = this.#removal.movedAsked(known, isLater);
+    return { resourceVersion, failed, asked, announced: announced && !isLater };
   }
 
   /** A queued key, also one that waits for a retry, keeps its time, and a parked one waits for the end of what holds it. */

@@ -36,6 +36,8 @@ export interface TimedEviction {
   /** The pod's resourceVersion when its eviction was first scheduled. */
   readonly resourceVersion: string;
   readonly evictAt: EvictAt;
+  /** The newest version of the pod could not be decoded: its deadline is that of an earlier one, until it can. */
+  isProvisional: boolean;
   /** The Event was recorded: a retry does not repeat it. */
   announced: boolean;
   /** A request to remove the pod is under way. */

@@ -155,10 +155,8 @@ function unhealthyLeftMs(run: Run, name: string, evictAfterMs: number): number {
     const key = readyOf(node) === 'False' ? taintKeys.notReady : taintKeys.unreachable;
     const added = node.taints.filter((taint) => taint.key === key).map(({ timeAdded }) => parseTimestamp(timeAdded));
     const ready = node.conditions.find(({ type }) => type === 'Ready');
-    const isUnclear = added.length === 0 || added.includes(undefined);
-    const since = [...added, ...(isUnclear ? [parseTimestamp(ready?.lastTransitionTime)] : [])].map(
-      (at) => at ?? Infinity,
-    );
+    // The process may have seen it so before its taint was written.
+    const since = [...added, parseTimestamp(ready?.lastTransitionTime)].map((at) => at ?? Infinity);
     return Math.min(wallMs, ...since) + evictAfterMs;
   });
   return Math.min(...ends) - wallMs;

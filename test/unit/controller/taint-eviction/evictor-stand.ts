@@ -38,6 +38,7 @@ export class EvictorStand {
   readonly evictor = new TaintEvictor({
     nodes: { get: (name) => this.nodes.get(name) },
     pods: this.pods,
+    isUndecoded: (pod) => this.pods.isUndecoded(pod),
     writer: { carryOut: (command, stillWanted) => this.#carryOut(command, stillWanted) },
     decisions: { note: (decision) => this.decisions.push(decision) },
     recorder: this.recorder,

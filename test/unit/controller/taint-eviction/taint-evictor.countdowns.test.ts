@@ -279,3 +279,21 @@ test('an earlier timeAdded, or one that is only known later, is the same taint',
   await world.advance(60);
   isAbout(leftAfter(world, 'p', taintedAt), 60);
 });
+
+for (const isUndecoded of [true, false]) {
+  const seconds = isUndecoded ? 600 : 60;
+  test(`a toleration that is longer counts where the version with it could not be decoded: ${isUndecoded}`, async () => {
+    await using stand = new EvictorStand();
+    stand.putPod('p', tolerating({ x: 60 }));
+    if (isUndecoded) stand.pods.undecoded.add('d/p');
+    stand.setTaints('n', noExecute('x', formatTime(stand.clock.nowMs())));
+    await stand.advance(10);
+    stand.pods.undecoded.clear();
+    stand.setPod('p', tolerating({ x: 600 }));
+    stand.setPod('p', tolerating({ x: 3_600 }));
+    await stand.advance(seconds - 12);
+    assert.deepEqual(stand.sent, []);
+    await stand.advance(3);
+    assert.deepEqual(stand.sent, ['mark-pod-disrupted p', 'delete-pod p']);
+  });
+}
